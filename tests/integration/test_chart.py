@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,6 +78,36 @@ def test_a_command_measures_every_system_and_goes_on_where_it_was(data: Path, tm
     assert "| encoder, SetFit's way |" in page
     assert "- left out: NB-SVM (words 1-2): left out by --without" in page
     assert (tmp_path / PICTURE).read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_times_are_left_out_and_taken_later(data: Path, tmp_path: Path) -> None:
+    command = [
+        "baselines",
+        data / "train.csv",
+        "--set",
+        f"data.test={data / 'test.csv'}",
+        "--sizes",
+        "20",
+        "-q",
+    ]
+    command += ["--out", tmp_path, *LIGHT, "--without", "SVM"]
+    first = tiny.run(*command, "--times", "without", "--json")
+    assert first.code == 0, first.err
+    cells = first.json()["cells"]
+    assert {(cell["ms"], cell["texts_per_second"], cell["train_seconds"]) for cell in cells} == {(0, 0, 0)}
+    assert not (tmp_path / PICTURE).exists()
+    then = tiny.run(*command, "--times", "only", "--json")
+    assert then.code == 0, then.err
+    for old, new in zip(cells, then.json()["cells"], strict=True):
+        assert min(new["ms"], new["texts_per_second"], new["train_seconds"]) > 0
+        assert {**new, "ms": 0, "texts_per_second": 0, "train_seconds": 0} == old
+    assert (tmp_path / PICTURE).exists()
+    shutil.rmtree(tmp_path / "runs")
+    gone = tiny.run(*command, "--times", "only", "--json").json()
+    assert [cell["right"] for cell in gone["cells"]] == [cell["right"] for cell in cells]
+    assert "Heedful, default on train: its run is no longer in" in gone["failed"][0]
+    alone = tiny.run("baselines", data / "train.csv", "--times", "only", "-q")
+    assert (alone.code, "--times goes with --sizes" in alone.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +203,7 @@ def test_the_picture_shows_every_system_and_needs_a_cell(tmp_path: Path) -> None
     assert draw_chart(cells, tmp_path / "b.svg").read_bytes() == first
     assert draw_chart(cells[:1], tmp_path / "c.svg").read_bytes() != first
     with pytest.raises(UsageError, match="nothing to draw"):
-        draw_chart([], tmp_path / "d.svg")
+        draw_chart([replace(CELL, ms=0.0)], tmp_path / "d.svg")
 
 
 def test_libraries_that_are_not_installed_are_said(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:

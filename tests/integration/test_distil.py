@@ -360,7 +360,7 @@ def test_settings_that_contradict_each_other_are_refused(folder: Path, distil: d
 
 def test_tasks_without_a_teacher_refuse_one(folder: Path) -> None:
     with pytest.raises(UsageError, match=r"distil\.teacher"):
-        override(load_config("my-tags"), {"distil.teacher": ["teacher-1"]})
+        override(load_config("mtsa-ewt-srl"), {"distil.teacher": ["teacher-1"]})
 
 
 @pytest.mark.parametrize("name", ["nothing", "more.csv", "empty"])

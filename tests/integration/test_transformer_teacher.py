@@ -66,7 +66,7 @@ def test_what_is_a_transformer(folder: Path, tmp_path: Path) -> None:
 def test_the_settings_are_those_of_the_recipe_with_the_data_of_the_student(folder: Path) -> None:
     config = student(folder, **{"train.seed": 3, "train.metric": "macro_f1"})
     own, recipe = fine_tuning(config, str(folder / "encoder")), load_config("my-texts-transformer")
-    assert own.data == config.data
+    assert own.data == replace(config.data, few_rows=0), "a transformer is no linear part"
     assert (own.train.seed, own.train.metric) == (3, "macro_f1")
     assert (own.model.encoder, own.train.optimizer, own.text) == (
         "embedding",

@@ -6,7 +6,7 @@ import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -42,6 +42,7 @@ class BoardOptions:
     overrides: tuple[str, ...]
     sizes: str | None
     transformers: tuple[Path, ...]
+    times: Literal["with", "without", "only"]
 
     def chart(self, names: tuple[str, ...]) -> ChartAsked:
         """Return what the options ask for where numbers of labels are compared."""
@@ -63,6 +64,7 @@ class BoardOptions:
             self.without,
             self.data,
             self.overrides,
+            self.times,
         )
 
     def asked(self) -> Asked:
@@ -113,6 +115,14 @@ class BoardOptions:
     metavar="FOLDER",
     help="With --sizes: also this pretrained encoder, frozen, fine-tuned, in SetFit's way, and as the teacher of a "
     "small model. May be repeated; needs pip install 'heedful[transformers]'.",
+)
+@click.option(
+    "--times",
+    type=click.Choice(["with", "without", "only"]),
+    default="with",
+    show_default=True,
+    help="With --sizes: whether times are taken. 'without' leaves them out, for a machine with other work; 'only' "
+    "takes those of the systems in --out again and measures nothing else.",
 )
 @click.option(
     "--study",
@@ -178,6 +188,8 @@ def command(
     if wanted.sizes is not None:
         _chart(wanted.chart(names), out, printing)
         return
+    if wanted.times != "with":
+        raise UsageError("--times goes with --sizes, which compares times")
     if wanted.transformers:
         raise UsageError("--transformer goes with --sizes; --frozen FOLDER adds an encoder to a board")
     if len(names) > 1 and (out is None or wanted.studies):

@@ -163,6 +163,7 @@ def encode(
     truncate: Truncate = "error",
     phrases: PhraseRule | None = None,
     keeps_words: bool = False,
+    whole: bool = False,
 ) -> EncodedDataset:
     """Turn a tokenized corpus into ids.
 
@@ -179,6 +180,7 @@ def encode(
             windows of that length.
         phrases: which features a wide part reads; None for none.
         keeps_words: whether the words are kept too, for a sentence part.
+        whole: whether a text to be read in windows keeps its word pieces beyond the limit of their encoder too.
 
     Returns:
         The examples in their order, without those that have no gold where it is used, counted in the report.
@@ -195,7 +197,7 @@ def encode(
     table = PieceTable.build(corpus.words, vocabulary) if isinstance(vocabulary, PieceVocabulary) else None
     if truncate == "window":
         max_tokens = None
-    longest = _longest(corpus, max_tokens, table)
+    longest = _longest(corpus, max_tokens, None if whole and truncate == "window" else table)
     over = corpus.lengths() - longest
     if (over > 0).any():
         if truncate == "error":

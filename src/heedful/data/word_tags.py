@@ -15,12 +15,12 @@ from heedful.data.encoding import EncodedDataset, Truncate, encode
 from heedful.data.examples import Ragged, WordTags, ragged_of
 from heedful.data.gold import Targets, has_gold
 from heedful.data.tokens import TokenizedCorpus, place
-from heedful.errors import DataError, UsageError
+from heedful.errors import DataError
 from heedful.structures import Batch
 from heedful.text.bio import mistake_in, scheme_of
 from heedful.text.dependency import UNKNOWN
 from heedful.text.vocabulary import AnyVocabulary
-from heedful.text.windows import Window
+from heedful.text.windows import Window, windows_of
 
 NOT_COUNTED = -1
 """Target of a word that the loss leaves out."""
@@ -49,11 +49,14 @@ class WordTagDataset(EncodedDataset):
     def with_further(cls, dataset: EncodedDataset, arrays: Mapping[str, NDArray[np.generic]]) -> Self:
         """See `EncodedDataset.with_further`."""
         tags = (
-            Ragged(np.asarray(arrays["tags"], np.int32), dataset.sides[0].offsets)
-            if "tags" in arrays
-            else None
+            Ragged(np.asarray(arrays["tags"], np.int32), word_offsets(dataset)) if "tags" in arrays else None
         )
         return cls(**vars(dataset), tags=tags)
+
+
+def word_offsets(dataset: EncodedDataset) -> NDArray[np.int64]:
+    """Return where the words of each sentence begin, all end to end, and the end, [N + 1]."""
+    return np.concatenate([[0], np.cumsum(dataset.words()[:, 0], dtype=np.int64)])
 
 
 def encode_word_tags(
@@ -82,18 +85,21 @@ def encode_word_tags(
     Raises:
         DataError: naming the row: a sentence is too long, its tags do not fit its words, or they break BIO or BIOES
             where the model knows such tags.
-        UsageError: if the vocabulary is one of word pieces.
     """
     own = _tags_of_each(corpus, tags)
     present = has_gold(corpus)
     targets = Targets(np.arange(len(corpus)), present)
     dataset = encode(
-        corpus, vocabulary, targets, max_tokens=max_tokens, truncate=truncate, keeps_words=keeps_words
+        corpus,
+        vocabulary,
+        targets,
+        max_tokens=max_tokens,
+        truncate=truncate,
+        keeps_words=keeps_words,
+        whole=True,
     )
-    if dataset.places:
-        raise UsageError("words are tagged one by one: an encoder of word pieces cannot tag them")
     assert dataset.targets is not None  # they were given
-    lengths = dataset.lengths()[:, 0].tolist()
+    lengths = dataset.words()[:, 0].tolist()
     kept = [own[number][:length] for number, length in zip(dataset.targets.tolist(), lengths, strict=True)]
     labels = (*tags, *sorted({tag for sentence in kept for tag in sentence} - set(tags)))
     number = {tag: place for place, tag in enumerate(labels)}
@@ -101,20 +107,33 @@ def encode_word_tags(
     return WordTagDataset(**{**vars(dataset), "targets": None, "labels": labels}, tags=coded)
 
 
-def in_windows(text: EncodedDataset, windows: Sequence[Window]) -> EncodedDataset:
+def in_windows(text: EncodedDataset, windows: Sequence[Window], limit: int) -> EncodedDataset:
     """Cut one text into windows.
 
     Args:
         text: one example of one text.
-        windows: from `heedful.text.windows.windows_of`.
+        windows: from `windows_that_fit`.
+        limit: word pieces of a window at most.
 
     Returns:
         An example for each window, without gold; a head outside of it is unknown.
     """
     rows = np.zeros(len(windows), np.int64)
 
+    pieces = text.places[0][0] if text.places else None
+
     def cut(side: Ragged) -> Ragged:
         return ragged_of([side[0][window.start : window.end] for window in windows])
+
+    def cut_pieces(side: Ragged) -> Ragged:
+        assert pieces is not None  # the caller looked
+        spans = np.searchsorted(pieces, [(window.start, window.end) for window in windows])
+        return ragged_of([side[0][start : min(end, start + limit)] for start, end in spans])
+
+    def places_from_0(side: Ragged) -> Ragged:
+        found = cut_pieces(side)
+        starts = np.array([window.start for window in windows], np.int32)
+        return Ragged(found.values - np.repeat(starts, found.lengths()), found.offsets)
 
     def cut_heads(side: Ragged) -> Ragged:
         found = []
@@ -125,7 +144,7 @@ def in_windows(text: EncodedDataset, windows: Sequence[Window]) -> EncodedDatase
         return ragged_of(found)
 
     return EncodedDataset(
-        sides=tuple(map(cut, text.sides)),
+        sides=tuple(map(cut if pieces is None else cut_pieces, text.sides)),
         targets=None,
         rows=text.rows[rows],
         groups=text.groups[rows],
@@ -133,9 +152,32 @@ def in_windows(text: EncodedDataset, windows: Sequence[Window]) -> EncodedDatase
         labels=text.labels,
         report=text.report,
         heads=tuple(map(cut_heads, text.heads)),
+        places=tuple(map(places_from_0, text.places)),
         spelled=tuple(map(cut, text.spelled)),
         ngrams=text.ngrams,
     )
+
+
+def windows_that_fit(text: EncodedDataset, longest: int, limit: int) -> list[Window]:
+    """Cut one text into windows of at most so many words, and of at most so many word pieces where it has pieces.
+
+    Args:
+        text: one example of one text.
+        longest: words of a window.
+        limit: pieces of a window; a single word of more is read by its first ones.
+
+    Returns:
+        The windows; every word is taken from exactly one.
+    """
+    length = int(text.words()[0, 0])
+    size = max(min(longest, length), 1)
+    if text.places:
+        ends = np.concatenate([[0], np.cumsum(np.bincount(text.places[0][0], minlength=length))])
+        while size > 1 and any(
+            ends[window.end] - ends[window.start] > limit for window in windows_of(length, size)
+        ):
+            size = max(size * 3 // 4, 1)
+    return windows_of(length, size)
 
 
 def collate_word_tags(

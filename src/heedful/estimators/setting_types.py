@@ -85,6 +85,7 @@ class Settings(TypedDict, total=False):
     model__pretrained__name: str
     model__pretrained__layers: int
     model__pretrained__lr_factor: float
+    model__pretrained__layer_decay: float
     model__pretrained__cls: bool
     model__pretrained__download: bool
     model__tagger__flag_width: int

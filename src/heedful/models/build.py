@@ -263,7 +263,12 @@ def encoder_embedding(
     """
     pretrained = config.pretrained
     return PretrainedEmbedding(
-        encoder, start=start, end=end, summary=pretrained.cls, lr_factor=pretrained.lr_factor
+        encoder,
+        start=start,
+        end=end,
+        summary=pretrained.cls,
+        lr_factor=pretrained.lr_factor,
+        layer_decay=pretrained.layer_decay,
     )
 
 

@@ -28,6 +28,10 @@ PoolingName = Literal[
 ]
 
 
+def _part_or_all(value: float) -> str:
+    return "" if 0 < value <= 1 else "must be above 0 and at most 1"
+
+
 @dataclass(frozen=True)
 class PretrainedConfig(Settings):
     """A pretrained encoder that replaces the word vectors (extra "transformers").
@@ -37,6 +41,8 @@ class PretrainedConfig(Settings):
             empty for word vectors.
         layers: how many of its layers are used, from the bottom; 0 for all.
         lr_factor: its learning rate as a share of ``train.optimizer.lr``; 0 freezes it.
+        layer_decay: the rate of each of its layers as a share of that of the layer above it, so that lower ones, which
+            know the language, change less (Howard and Ruder, 2018); 1 for the same rate everywhere.
         cls: whether its state of [CLS] is added to the sentence vector as further features.
         download: whether a model that is not on this machine is downloaded from the Hub.
     """
@@ -44,6 +50,7 @@ class PretrainedConfig(Settings):
     name: str = ""
     layers: int = ranged(0, at_least(0))
     lr_factor: float = ranged(1.0, at_least(0))
+    layer_decay: float = ranged(1.0, _part_or_all)
     cls: bool = True
     download: bool = False
 

@@ -9,6 +9,7 @@ from heedful.attention.randomness import own_generator
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
 from heedful.models.config import TaggerConfig
+from heedful.models.first_pieces import at_first_pieces
 from heedful.models.networks import Network, SentenceReader
 from heedful.nn import Dense, Embedding
 from heedful.structures import (
@@ -41,6 +42,8 @@ class WordReader(SentenceReader):
 class WordTagger(Network):
     """Score the tags of every word: word vectors, encoder and one linear layer.
 
+    Of a pretrained encoder a word's vector is that of its first piece.
+
     Args:
         reader: words to states.
         outputs: tags Y.
@@ -60,8 +63,8 @@ class WordTagger(Network):
     def forward(self, batch: Batch, *, need_weights: bool = False) -> NetworkOutput:
         """Run the network; see `Network.forward`. The logits are those of each word, [B, L, Y]."""
         self.check_sides(batch)
-        reader, sentences = self.sentence_encoder, batch.sides[0]
-        words = reader.embedding.embed(sentences).tokens
+        reader, tokens = self.sentence_encoder, batch.sides[0]
+        words, sentences = at_first_pieces(reader.embedding.embed(tokens).tokens, tokens)
         context = reader.encoder(words, sentences, need_weights=need_weights)
         return NetworkOutput(
             self.output(context.states),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
 
 import torch
@@ -207,6 +209,17 @@ def positional_signal(
     return torch.where(is_even, angle.sin(), angle.cos()).to(like.dtype)
 
 
+_LAYER = re.compile(r"(?:^|\.)(?:layers?|blocks?|h)\.(\d+)\.")
+
+
+def _layer_of(name: str) -> int | None:
+    """Return the number of a parameter's layer, -1 for word vectors below the first; None for what stands on top."""
+    found = _LAYER.search(name)
+    if found is not None:
+        return int(found[1])
+    return -1 if "embedding" in name else None
+
+
 class PretrainedEmbedding(Embedding):
     """Read word pieces through an encoder such as BERT: its last states are the vectors.
 
@@ -226,16 +239,24 @@ class PretrainedEmbedding(Embedding):
         summary: whether [CLS] gives a summary.
         lr_factor: the encoder's learning rate as a share of the rest's; at 0 it is a constant of the network: no
             gradient, and no dropout inside it in training either.
+        layer_decay: the rate of each of its layers as a share of that of the layer above.
 
     Attributes:
-        lr_factor: as given; the optimizer reads it.
+        lr_factor: as given.
     """
 
     def __init__(
-        self, encoder: PreTrainedModel, *, start: int, end: int, summary: bool = True, lr_factor: float = 1.0
+        self,
+        encoder: PreTrainedModel,
+        *,
+        start: int,
+        end: int,
+        summary: bool = True,
+        lr_factor: float = 1.0,
+        layer_decay: float = 1.0,
     ) -> None:
         super().__init__()
-        self.encoder, self.lr_factor = encoder, lr_factor
+        self.encoder, self.lr_factor, self._decay = encoder, lr_factor, layer_decay
         self._start, self._end, self._summary = start, end, summary
         if self.is_frozen:
             encoder.eval().requires_grad_(False)
@@ -254,6 +275,14 @@ class PretrainedEmbedding(Embedding):
     def summary_width(self) -> int:
         """See `Embedding.summary_width`."""
         return self.width if self._summary else 0
+
+    def rates(self) -> Iterator[tuple[nn.Parameter, float]]:
+        """Yield each parameter with its learning rate as a share of the rest's; its layers are told by their names."""
+        found = [(p, _layer_of(name)) for name, p in self.encoder.named_parameters()]
+        top = max((layer for _, layer in found if layer is not None), default=-1)
+        for parameter, layer in found:
+            below = 0 if layer is None else top - layer
+            yield parameter, self.lr_factor * self._decay**below
 
     @property
     def is_frozen(self) -> bool:

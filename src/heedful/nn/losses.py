@@ -190,5 +190,27 @@ def tag_loss(logits: Tensor, tags: Tensor, smoothing: float = 0.0) -> Tensor:
     return sequence_cross_entropy(logits, tags, smoothing) / _words_an_example(tags >= 0)
 
 
+def taught_tag_loss(
+    logits: Tensor, targets: Tensor, *, weight: float, temperature: float, smoothing: float = 0.0
+) -> Tensor:
+    """Return the loss of tags that are learned from gold and from a teacher, for each example; see `tag_loss`.
+
+    Args:
+        logits: scores of the tags, [B, L, Y].
+        targets: [B, L, 1 + Y]: the tag, -1 where there is no gold, and the teacher's probabilities, zeros where there
+            is no answer.
+        weight: share of the cross-entropy with the gold.
+        temperature: see `divergence`.
+        smoothing: see `sequence_cross_entropy`.
+
+    Returns:
+        Loss of each example, [B], whose mean is that over the words of the batch.
+    """
+    tags, taught = targets[..., 0].long(), targets[..., 1:]
+    gold = weight * sequence_cross_entropy(logits, tags, smoothing)
+    other = (1 - weight) * divergence(logits, taught, temperature).sum(dim=1)
+    return (gold + other) / _words_an_example((tags >= 0) | (taught.sum(dim=-1) > 0))
+
+
 def _words_an_example(counted: Tensor) -> Tensor:
     return counted.sum().clamp(min=1).float() / len(counted)

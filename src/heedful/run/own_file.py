@@ -26,8 +26,12 @@ from heedful.data.readers.tool_formats import plain_record
 from heedful.data.readers.written_labels import holds_spans
 from heedful.errors import DataError, UsageError, check_known, nearest
 from heedful.features.feature_kinds import KINDS, wanted_columns
-from heedful.run.recipe_files import load_config, values_of
+from heedful.model.decisions import kind_of
+from heedful.run.recipe_files import as_table, load_config, values_of
+from heedful.run.run_config import RunConfig
 from heedful.storage.installed import recipe_names
+from heedful.tasks import task_named
+from heedful.tasks.registry import unread_changes
 from heedful.tasks.tables import find_named
 from heedful.text.pipes import is_pipe, is_spooled
 
@@ -156,6 +160,8 @@ def learned_by(recipe: str, found: OwnFile) -> OwnFile:
         UsageError: if the recipe is for another kind of data.
     """
     own, other = load_config(found.recipe), load_config(recipe)
+    if other.model.task != own.model.task and other.model.pretrained.name and not other.train.contrast:
+        return _by_transformer(recipe, found, own, other)
     if other.model.task != own.model.task:
         raise UsageError(
             f"{recipe} learns {other.model.task!r} and not what the data holds: {found.said}; leave out {recipe}, or "
@@ -165,6 +171,35 @@ def learned_by(recipe: str, found: OwnFile) -> OwnFile:
     if not any(each.startswith("data.set=") for each in named):
         named = ("data.set=", *named)
     return OwnFile(recipe, named, found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}"))
+
+
+TRANSFORMER, TAG_TRANSFORMER = "my-texts-transformer", "my-tags-transformer"
+"""The packaged recipes with a pretrained encoder, for texts and for the tags of words."""
+
+
+_OF_THE_TASK = ("model.task", "model.outputs", "train.metric", "train.direction")
+
+
+def _by_transformer(recipe: str, found: OwnFile, own: RunConfig, other: RunConfig) -> OwnFile:
+    """Return how a recipe with a pretrained encoder learns another task: what only its own task reads is left out."""
+    words = TAG_TRANSFORMER if kind_of(own.model.task).of_words else TRANSFORMER
+    if recipe in (TRANSFORMER, TAG_TRANSFORMER) and recipe != words:
+        return learned_by(words, found)
+    usual, task = as_table(RunConfig()), as_table(own)
+    unread = [name for _, name in unread_changes(task_named(own.model.task), other)]
+    settings = [f"{name}={json.dumps(_value_at(usual, name))}" for name in unread]
+    settings += [f"{name}={json.dumps(_value_at(task, name))}" for name in _OF_THE_TASK]
+    said = found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}")
+    return OwnFile(recipe, ("data.set=", *settings, *found.overrides), said)
+
+
+def _value_at(table: Mapping[str, object], name: str) -> object:
+    *path, last = name.split(".")
+    for part in path:
+        inner = table[part]
+        assert isinstance(inner, dict)  # a table of settings
+        table = inner
+    return table[last]
 
 
 def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:

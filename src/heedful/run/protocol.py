@@ -136,7 +136,7 @@ def few_rows(config: RunConfig) -> int:
     """Return below how many training rows everything is chosen by cross-validation; 0 for never.
 
     Args:
-        config: the settings. A teacher, a pretrained encoder and long texts in windows need a network.
+        config: the settings. A pretrained encoder, vectors of a teacher and long texts in windows need a network.
 
     Returns:
         The number of rows.
@@ -145,5 +145,6 @@ def few_rows(config: RunConfig) -> int:
         return sys.maxsize
     able = task_named(config.model.task).chooses_by_folds
     parts = config.model.wide != "none" or config.model.sentence != "none"
-    network = bool(config.distil.teacher or config.model.pretrained.name)
+    vectors = config.distil.teacher and config.distil.vectors
+    network = bool(vectors or config.model.pretrained.name)
     return config.data.few_rows if able and parts and not network and config.data.protocol == "honest" else 0

@@ -32,6 +32,7 @@ WITHOUT_NETWORK = (
         for name in ("seed", "metric", "direction", "class_weight", "evaluate_train", "device")
     ),
     "batches.eval_size",
+    *(f"distil.{name}" for name in ("teacher", "texts", "augment", "mask", "swap", "ngram", "kind", "seed")),
 )
 """Those of them that a model without a network reads too."""
 

@@ -29,7 +29,7 @@ from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, task_named, task_of
-from heedful.tasks.prepared import Examples
+from heedful.tasks.prepared import TRANSFER, Examples
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
@@ -175,7 +175,7 @@ def _train_and_measure(
     chooses = config.data.protocol != "paper"  # whose dev part is the test part
     with collect_choices() as choices:
         if chooses:
-            task.begin(own, predictor, prepared.datasets)
+            task.begin(own, predictor, _with_transfer(prepared))
         result = _fit(own, batches, predictor, prepared, keeping, reporter)
         task.end(own, predictor, prepared.datasets)
         passes = max(result.steps / len(batches.batches(0)), 1e-9)
@@ -216,6 +216,12 @@ def _train_and_measure(
             write_text(recipe, text)
         predictor.save(RunFolder(keeping.folder).model)
     return run
+
+
+def _with_transfer(prepared: AnyPrepared) -> Mapping[str, Examples]:
+    """Return the data sets, with what a teacher answered where there is one."""
+    transfer = prepared.transfer
+    return prepared.datasets if transfer is None else {**prepared.datasets, TRANSFER: transfer}
 
 
 def _fit(

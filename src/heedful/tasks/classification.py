@@ -39,7 +39,7 @@ from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fi
 from heedful.tasks.sentences.fitting_reject import rejecting
 from heedful.tasks.sentences.learned_before import LearnedBefore
 from heedful.tasks.sentences.linear_targets import ClassTargets
-from heedful.tasks.sentences.part_rows import sentence_rows
+from heedful.tasks.sentences.part_rows import TaughtRows, sentence_rows
 from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
@@ -134,6 +134,16 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """See `SentenceTask.linear_targets`: an example counts by its own weight and by that of its class."""
         classes, weights = _classes_and_weights(model, dataset)
         return ClassTargets.of_classes(classes, model.model.outputs, weights)
+
+    def lessons(self, model: Predictor, rest: EncodedDataset) -> TaughtRows | None:
+        """See `SentenceTask.lessons`: the teacher's probabilities."""
+        assert rest.targets is not None  # those of a transfer set
+        shares = np.asarray(rest.targets[:, 1 : 1 + model.model.outputs], np.float64)
+        answered = np.flatnonzero(shares.sum(axis=1) > 0)
+        if not len(answered):
+            return None
+        shares = shares[answered] / shares[answered].sum(axis=1, keepdims=True)
+        return TaughtRows(rest.select(answered), ClassTargets(np.ones(len(answered)), shares))
 
     def begin_many(
         self, config: RunConfig, model: Predictor, training: EncodedDataset, dev: EncodedDataset | None

@@ -138,7 +138,7 @@ class WordReading(EncodedReading):
 
     def read(self, block: EncodedExamples) -> Sequence[ReadWords]:
         """See `TextReading.read`."""
-        lengths, readings = block.dataset.lengths()[:, 0].tolist(), block.readings
+        lengths, readings = block.dataset.words()[:, 0].tolist(), block.readings
         placed = [
             self.model.words_of(example, length)
             for example, length in zip(block.corpus.examples, lengths, strict=True)

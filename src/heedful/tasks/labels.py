@@ -31,6 +31,7 @@ from heedful.structures import NetworkOutput
 from heedful.tasks.sentences.by_folds import OutOfFold
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import FlagTargets
+from heedful.tasks.sentences.part_rows import TaughtRows
 from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
@@ -158,6 +159,10 @@ class LabelsTask(SentenceTask[LabelsModel, LabelsAnswer]):
     def linear_targets(self, model: LabelsModel, dataset: EncodedDataset) -> FlagTargets:
         """See `SentenceTask.linear_targets`."""
         return FlagTargets(example_weights(dataset), np.greater(gold_of(dataset), 0).astype(np.float64))
+
+    def lessons(self, model: LabelsModel, rest: EncodedDataset) -> TaughtRows:
+        """See `SentenceTask.lessons`: the teacher's probability of each label."""
+        return TaughtRows(rest, FlagTargets(example_weights(rest), gold_of(rest).astype(np.float64)))
 
     def calibrate(self, model: LabelsModel, datasets: Mapping[str, EncodedDataset]) -> None:
         """Let the parts join, and fit the thresholds on the examples that choose; see `Task.calibrate`."""

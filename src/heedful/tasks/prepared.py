@@ -31,6 +31,26 @@ class Examples(typing.Protocol):
         """Return the number of tokens of each text, [N, sides] int64."""
 
 
+TRANSFER = "transfer"
+"""The examples that a student learns from, in the data sets that a task fits its linear parts with."""
+
+
+@dataclass(frozen=True, eq=False)
+class Taught:
+    """A teacher's answers.
+
+    Attributes:
+        probabilities: [N, Y] float32, in the order of the student's labels; of classes rows sum to 1, or are zero where
+            there is no answer. Of several labels each has its own; of scores and numbers they are these, [N, 1]. Of
+            tags there is a row for each word, those of all examples end to end.
+        vectors: the teacher's sentence vectors, those of all sides and of all teachers side by side, [N, V] float32; V
+            is 0 where they were not asked for, or there are none.
+    """
+
+    probabilities: NDArray[np.float32]
+    vectors: NDArray[np.float32]
+
+
 Dataset = TypeVar("Dataset", bound=Examples)
 Dataset_co = TypeVar("Dataset_co", bound=Examples, covariant=True)
 Lexicon = TypeVar("Lexicon")

@@ -162,16 +162,24 @@ def unread_settings(task: AnyTask) -> list[str]:
     ]
 
 
+def unread_changes(task: AnyTask, config: RunConfig) -> list[tuple[str, str]]:
+    """Return the settings that only other tasks read, each with the names below it that are not at their defaults."""
+    values, usual = asdict(config), asdict(type(config)())
+    return [
+        (setting, name)
+        for setting in unread_settings(task)
+        for name in _changed(_at(values, setting), _at(usual, setting), setting)
+    ]
+
+
 def _unused(task: AnyTask, config: RunConfig) -> Iterable[str]:
     """Name the settings that only other tasks use, and that are not at their defaults."""
-    values, usual = asdict(config), asdict(type(config)())
-    for setting in unread_settings(task):
-        for name in _changed(_at(values, setting), _at(usual, setting), setting):
-            users = [other.name for other in all_tasks() if setting in other.uses] or ["of another package"]
-            yield (
-                f"{name} is not used by a task of {task.noun}: remove it, or set model.task to one that uses it "
-                f"({', '.join(users)})"
-            )
+    for setting, name in unread_changes(task, config):
+        users = [other.name for other in all_tasks() if setting in other.uses] or ["of another package"]
+        yield (
+            f"{name} is not used by a task of {task.noun}: remove it, or set model.task to one that uses it "
+            f"({', '.join(users)})"
+        )
 
 
 def _changed(value: object, usual: object, name: str) -> Iterable[str]:

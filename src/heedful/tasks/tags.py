@@ -17,30 +17,34 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.cross_folds import cross_folds
+from heedful.data.encoding import encode
 from heedful.data.examples import Corpus, Ragged, WordTags
 from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.tag_files import files_of_words, read_tags
+from heedful.data.taught_tags import TaughtTags, collate_taught_tags, taught_tags
 from heedful.data.tokens import TokenizedCorpus
-from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
+from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags, word_offsets
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
 from heedful.evaluation.sequences import tag_metrics
 from heedful.model.answers import TagsAnswer
+from heedful.model.decisions import TagsDecision
 from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_encoder
 from heedful.models.config import NO_NETWORK
-from heedful.nn import Embedding, PretrainedEmbedding
-from heedful.nn.losses import tag_loss
+from heedful.nn import Embedding
+from heedful.nn.losses import tag_loss, taught_tag_loss
 from heedful.nn.policy import with_policy
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.tag_part import WordVectors
 from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.corpus_reading import in_whole
-from heedful.tasks.prepared import Files, Prepared
+from heedful.tasks.prepared import TRANSFER, Files, Prepared, Taught
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.reported import group_of_each, notes_of
 from heedful.tasks.sentences.used_settings import WORDS
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.words.lexicon import Words
+from heedful.tasks.words.reading_settings import training_settings
 from heedful.tasks.words.tag_joining import OUTSIDE_STEPS, JoinedTags, TagGold, fit_by_folds, fit_on_dev
 from heedful.tasks.words.tag_rows import gold_tags, texts_of
 from heedful.tasks.words.tags_model import TagsModel
@@ -67,11 +71,12 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     kept = "counts"
     has_tag_part = chooses_by_folds = True
     metrics = ("f1", "accuracy", "macro_f1", "precision", "recall")
-    uses = WORDS - {"model.pretrained"} | {
+    uses = WORDS | {
         "train.label_smoothing",
         "model.wide",
         "model.sentence",
         "data.few_rows",
+        "distil",
     }
     options = frozenset({"conll"})
     question = "which tag each word of a text has"
@@ -83,6 +88,8 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`: plain tags and spans are not measured by all the same metrics."""
+        if config.distil.vectors:
+            return ["distil.vectors: sentence vectors are learned by models of classes; set distil.vectors=0"]
         if config.data.truncate in ("drop", "window"):
             return [
                 f'data.truncate = "{config.data.truncate}" is for texts and pairs; model.task is {self.name!r}'
@@ -138,10 +145,6 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def network(self, config: ModelConfig, embedding: Embedding) -> Network:
         """See `WordTask.network`."""
-        if isinstance(embedding, PretrainedEmbedding):
-            raise UsageError(
-                "model.pretrained: task 'tags' tags words, not word pieces; use word vectors (text.vectors)"
-            )
         reader = WordReader(embedding, build_encoder(config, embedding.width))
         return WordTagger(reader, config.outputs, dropout=config.dropout)
 
@@ -160,10 +163,47 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
 
     def collate(self, dataset: WordTagDataset, rows: NDArray[np.int64]) -> Batch:
         """See `Task.collate`."""
+        if isinstance(dataset, TaughtTags):
+            return collate_taught_tags(dataset, rows)
         return collate_word_tags(dataset, rows)
 
+    def transfer_set(
+        self,
+        config: RunConfig,
+        corpus: TokenizedCorpus,
+        gold: int,
+        vocabulary: AnyVocabulary,
+        labels: tuple[str, ...],
+        taught: Taught,
+    ) -> TaughtTags:
+        """See `WordTask.transfer_set`; the targets are those of `TaughtTags`."""
+        number = {tag: place for place, tag in enumerate(labels)}
+        known = [
+            np.array([number[tag] for tag in target.tags], np.int32)
+            for target in corpus.targets[:gold]
+            if isinstance(target, WordTags)
+        ]
+        text = replace(training_settings(config, corpus), keeps_words=config.model.wide != "none")
+        dataset = encode(
+            corpus,
+            vocabulary,
+            max_tokens=text.max_tokens,
+            truncate=text.truncate,
+            keeps_words=text.keeps_words,
+        )
+        rows = np.split(taught.probabilities, np.cumsum(corpus.lengths()[:, 0])[:-1])
+        return taught_tags(dataset, known, rows, labels)
+
     def objective(self, config: RunConfig, model: TagsModel) -> Objective:
-        """See `Task.objective`: the mean cross-entropy of the words."""
+        """See `Task.objective`: the mean cross-entropy of the words, with a teacher also what is learned from it."""
+        distil = config.distil
+        if distil.teacher:
+            return partial(
+                _taught_loss,
+                weight=distil.weight,
+                temperature=distil.temperature,
+                smoothing=config.train.label_smoothing,
+            )
         return partial(_loss, smoothing=config.train.label_smoothing)
 
     def measure(self, model: TagsModel, dataset: WordTagDataset) -> Report:
@@ -198,7 +238,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             answered,
             dataset.labels,
             groups=group_of_each(dataset),
-            lengths=dataset.lengths(),
+            lengths=dataset.words(),
             seconds=seconds,
             notes={
                 **notes_of(dataset),
@@ -217,6 +257,8 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         if config.model.wide == "none":
             return
         training, seed = tag_gold(datasets["train"], len(model.labels)), config.train.seed
+        if isinstance(transfer := datasets.get(TRANSFER), TaughtTags):
+            training = training.with_(taught_gold(transfer, model.decision))
         vectors = word_vectors(config, model.file_vectors)
         if "dev" in datasets and len(training.texts) >= config.data.few_rows:
             held = tag_gold(datasets["dev"], len(model.labels))
@@ -318,6 +360,28 @@ def tag_gold(dataset: WordTagDataset, known: int) -> TagGold:
     return TagGold(texts_of(dataset), gold_tags(dataset.tags.values, known), weights)
 
 
+def taught_gold(transfer: TaughtTags, decision: TagsDecision) -> TagGold:
+    """Return what a teacher says of texts without gold as gold: the likeliest tags that fit together.
+
+    Args:
+        transfer: texts with a teacher's answers.
+        decision: chooses tags.
+
+    Returns:
+        The texts that were answered.
+    """
+    rest = transfer.select(np.arange(transfer.gold, len(transfer)))
+    offsets = word_offsets(rest)
+    rows = [rest.taught[start:end] for start, end in pairwise(offsets.tolist())]
+    answered = [row for row, own in enumerate(rows) if len(own) and own.sum(axis=1).min() > 0]
+    texts = texts_of(rest)
+    logits = [np.log(np.maximum(rows[row], np.float32(1e-9))) for row in answered]
+    none = np.zeros(0, np.int64)
+    return TagGold(
+        [texts[row] for row in answered], np.concatenate([none, *decision.chosen(logits)]).astype(np.int64)
+    )
+
+
 def _tags_of_both(
     dataset: WordTagDataset, numbers: NDArray[np.int64]
 ) -> tuple[list[list[str]], list[list[str]]]:
@@ -355,6 +419,15 @@ def word_vectors(config: RunConfig, own: MeanOfVectors | None = None) -> WordVec
     if config.model.sentence != "mean" or not name:
         return None
     return WordVectors(MeanOfVectors.packaged(name))
+
+
+def _taught_loss(
+    output: NetworkOutput, targets: Tensor, *, weight: float, temperature: float, smoothing: float
+) -> Tensor:
+    found = taught_tag_loss(
+        output.logits, targets, weight=weight, temperature=temperature, smoothing=smoothing
+    )
+    return with_policy(found, output.policies)
 
 
 def _loss(output: NetworkOutput, targets: Tensor, smoothing: float) -> Tensor:

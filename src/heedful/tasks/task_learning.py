@@ -72,7 +72,8 @@ class TaskLearning(ABC, Generic[Dataset, Lexicon, Model]):
         Args:
             config: the settings of the run.
             model: the untrained model, changed in place.
-            datasets: "train", and "dev" unless everything is chosen by cross-validation.
+            datasets: "train", and "dev" unless everything is chosen by cross-validation; with a teacher also
+                `heedful.tasks.prepared.TRANSFER`, its first examples those of "train".
         """
         return
 

@@ -21,7 +21,7 @@ from heedful.model.sights import Sight
 from heedful.models import Network, VectorNetwork
 from heedful.runtime.parts import Parts
 from heedful.structures import Batch
-from heedful.text.vocabulary import mask_of
+from heedful.text.vocabulary import PieceVocabulary, mask_of
 from heedful.text.wide_part import PhraseRule
 
 if TYPE_CHECKING:
@@ -177,8 +177,9 @@ class TaggingEngine(TorchEngine):
 
     @property
     def can(self) -> frozenset[Capability]:
-        """See `Engine.can`."""
-        return frozenset({"look", "methods", "gradients"})
+        """See `Engine.can`; the vectors of a pretrained encoder are those of pieces, not of words."""
+        pieces = isinstance(self.model.vocabulary, PieceVocabulary)
+        return frozenset({"look", "methods"} if pieces else {"look", "methods", "gradients"})
 
     def run(self, block: EncodedExamples) -> list[Floats]:
         """See `Engine.run`."""
@@ -187,7 +188,7 @@ class TaggingEngine(TorchEngine):
     def look(self, block: EncodedExamples) -> Sight:
         """See `Engine.look`."""
         batch = self.model.padded(block.dataset, np.array([0]))
-        return looked(self.model.network, batch, [int(block.dataset.lengths()[0, 0])])
+        return looked(self.model.network, batch, [int(block.dataset.words()[0, 0])])
 
     def of_words(self, examples: Sequence[Sequence[Sequence[str]]]) -> list[Floats]:
         """See `Engine.of_words`."""
@@ -209,7 +210,7 @@ class TaggingEngine(TorchEngine):
     ) -> Mapping[str, Callable[[], Attribution]]:
         """See `Engine.gradients`; the number is one of the tags of the word at a place."""
         model = self.model
-        if model.encoder == NO_NETWORK:
+        if model.encoder == NO_NETWORK or "gradients" not in self.can:
             return {}
 
         def problem() -> OnVectors:

@@ -90,7 +90,7 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
     trainable = [p for p in network.parameters() if p.requires_grad and id(p) not in averages]
     dense = [parameter for parameter in trainable if id(parameter) not in tables]
     encoders = [part for part in network.modules() if isinstance(part, PretrainedEmbedding)]
-    shares = {id(parameter): part.lr_factor for part in encoders for parameter in part.parameters()}
+    shares = {id(parameter): share for part in encoders for parameter, share in part.rates()}
     kinds = {id(p): (factors.get(id(p), 0.0), shares.get(id(p), 1.0)) for p in dense}
     groups = [
         {

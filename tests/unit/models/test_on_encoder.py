@@ -119,6 +119,22 @@ def test_schedules_scale_both_rates(folder: Path) -> None:
     assert sorted(rates) == pytest.approx([0.0005, 0.005])
 
 
+def test_each_layer_learns_more_slowly_than_the_one_above(folder: Path) -> None:
+    network = build(folder, replace(CONFIG, pretrained=PretrainedConfig(lr_factor=0.1, layer_decay=0.5)))
+    rates = {
+        id(p): group["lr"]
+        for member in build_optimizer(network, OptimizerSettings("adam", lr=1.0)).members
+        for group in member.param_groups
+        for p in group["params"]
+    }
+    encoder = network.sentence_encoder.embedding.encoder
+    found = {name: rates[id(p)] for name, p in encoder.named_parameters()}
+    assert {lr for name, lr in found.items() if "layer.1." in name} == {0.1}
+    assert {lr for name, lr in found.items() if "layer.0." in name} == {0.05}
+    assert {lr for name, lr in found.items() if "embeddings" in name} == {0.025}
+    assert {lr for name, lr in found.items() if "pooler" in name} <= {0.1}
+
+
 def test_tagging_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="tags words, not word pieces"):
         build(folder, replace(CONFIG, task="roles"))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
 from heedful.errors import DataError
+from heedful.storage import write_text
 
 Group = Literal["ours", "simple", "library", "transformer"]
 """What kind of system: Heedful's models, linear models of scikit-learn, other libraries, transformers."""
@@ -29,11 +31,11 @@ class Cell:
         right: how many of them it answered rightly.
         ece: expected calibration error of its probabilities.
         log_loss: mean negative log-likelihood of the gold label, in nats.
-        ms: median processor time of one text by itself, in milliseconds, on one thread.
-        texts_per_second: test texts by processor time, all at once, on one thread.
+        ms: median processor time of one text by itself, in milliseconds, on one thread; 0 where it was not taken.
+        texts_per_second: test texts by processor time, all at once, on one thread; likewise.
         megabytes: of the model on disk.
         installed: megabytes of the model and of the packages that it needs to predict.
-        train_seconds: processor time of training, its choices included.
+        train_seconds: processor time of training, its choices included; 0 where it was not taken.
         parameters: trained numbers of a network; 0 where there is none.
     """
 
@@ -96,6 +98,11 @@ def add_cell(file: Path, cell: Cell) -> None:
         stream.write((json.dumps(asdict(cell)) + "\n").encode("utf-8"))
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def write_cells(file: Path, cells: Sequence[Cell]) -> None:
+    """Write all cells in the place of those that are there, whole or not at all."""
+    write_text(file, "".join(json.dumps(asdict(cell)) + "\n" for cell in cells))
 
 
 def _whole_lines(file: Path) -> list[str]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from heedful.baselines.asked import settings_of, splits_of_runs
-from heedful.baselines.chart.cell_file import Cell, add_cell, read_cells
+from heedful.baselines.chart.cell_file import Cell, add_cell, read_cells, write_cells
 from heedful.baselines.chart.chart_table import markdown_page
-from heedful.baselines.chart.drawn_labels import draw
+from heedful.baselines.chart.drawn_labels import Drawn, draw
 from heedful.baselines.chart.entrants import entrants
-from heedful.baselines.chart.measured_cell import Entrant, measured
+from heedful.baselines.chart.measured_cell import Entrant, measured, timed_again
 from heedful.errors import HeedfulError, Interrupted, UsageError
 from heedful.storage import write_text
 
@@ -32,6 +33,7 @@ class ChartAsked:
         without: parts of the names of systems to leave out.
         folder: the folder of data sets; None for ``HEEDFUL_DATA``.
         overrides: ``key=value`` settings of the data.
+        times: "with" the other figures, "without" them, or "only": those of cells that are there are taken again.
     """
 
     names: tuple[str, ...]
@@ -41,6 +43,7 @@ class ChartAsked:
     without: tuple[str, ...] = ()
     folder: Path | None = None
     overrides: tuple[str, ...] = ()
+    times: Literal["with", "without", "only"] = "with"
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,10 @@ def make_chart(asked: ChartAsked, out: Path, *, say: Callable[[str], None] = lam
         for number in asked.runs
         for system in systems
     ]
+    if asked.times == "only":
+        failed = _time_again(asked, [each for each in wanted if _key(*each) in known], known, out, say)
+        cells = tuple(known[key] for each in wanted if (key := _key(*each)) in known)
+        return Chart(cells, skipped, tuple(failed))
     todo = _Expected([each for each in wanted if _key(*each) not in known], list(known.values()), say)
     failed = []
     for name, size, number, system in todo.cells:
@@ -136,6 +143,9 @@ def write_chart(chart: Chart, out: Path, say: Callable[[str], None] = lambda _: 
     from heedful.errors import MissingExtraError
 
     write_text(out / TABLE, markdown_page(chart.cells, chart.skipped, chart.failed))
+    if not any(cell.ms for cell in chart.cells):
+        say("there are no times yet, so there is no picture: --times only takes them")
+        return
     try:
         draw_chart(chart.cells, out / PICTURE)
     except MissingExtraError as error:
@@ -151,10 +161,36 @@ def _key(name: str, size: int, number: int, system: Entrant) -> tuple[str, int, 
 
 
 def _measured(asked: ChartAsked, name: str, size: int, number: int, system: Entrant, out: Path) -> Cell:
+    drawn = _drawn(asked, name, size, number, out)
+    return measured(system, drawn, takes_times=asked.times == "with")
+
+
+def _drawn(asked: ChartAsked, name: str, size: int, number: int, out: Path) -> Drawn:
     config = settings_of(name, asked.overrides, asked.folder)
     splits = next(iter(splits_of_runs(config, asked.folder, [number]).values()))
     where = out / RUNS / f"{_stem(name)}-{size or 'all'}-{number}"
-    return measured(system, draw(_stem(name), replace(splits, seed=number), size, where))
+    return draw(_stem(name), replace(splits, seed=number), size, where)
+
+
+def _time_again(
+    asked: ChartAsked,
+    wanted: Sequence[tuple[str, int, int, Entrant]],
+    known: dict[tuple[str, int, int, str], Cell],
+    out: Path,
+    say: Callable[[str], None],
+) -> list[str]:
+    """Take the times of kept cells again, and keep each at once; return which could not be taken, and why."""
+    failed = []
+    for place, (name, size, number, system) in enumerate(wanted, start=1):
+        say(f"{place} of {len(wanted)}: times of {system.name} on {_stem(name)}, {size or 'all'} labels")
+        drawn = _drawn(asked, name, size, number, out)
+        if not system.is_kept(drawn):
+            failed.append(f"{system.name} on {_stem(name)}: its run is no longer in {drawn.folder}")
+            continue
+        key = _key(name, size, number, system)
+        known[key] = replace(known[key], **asdict(timed_again(system, drawn)))
+        write_cells(out / CELLS, list(known.values()))
+    return failed
 
 
 class _Expected:

@@ -46,14 +46,15 @@ def draw_chart(cells: Sequence[Cell], path: Path | str, dpi: int = 200) -> Path:
         UsageError: if there is nothing to draw, or for another suffix.
         MissingExtraError: without matplotlib.
     """
-    if not cells:
-        raise UsageError("the scoreboard has no cells yet: there is nothing to draw")
+    if not any(cell.ms for cell in cells):
+        raise UsageError("the scoreboard has no cell with a time yet: there is nothing to draw")
     return write_figure(path, lambda: _figure(cells), WHAT, dpi)
 
 
 def _figure(cells: Sequence[Cell]) -> Figure:
     from matplotlib.figure import Figure
 
+    cells = [cell for cell in cells if cell.ms]
     sizes = sorted({cell.labels for cell in cells}, key=lambda size: size or float("inf"))
     figure = Figure(figsize=(6.4 * len(sizes), 4.8), facecolor="white", layout="constrained")
     for axes, size in zip(figure.subplots(1, len(sizes), squeeze=False)[0], sizes, strict=True):
@@ -62,7 +63,7 @@ def _figure(cells: Sequence[Cell]) -> Figure:
         whole = [
             cell for cell in own if {each.data for each in own if each.system == cell.system} == set(names)
         ]
-        _paint(axes, summaries(whole, interval=False))
+        _paint(axes, [row for row in summaries(whole, interval=False) if row.means["ms"]])
         labels = f"{size:,} labels" if size else "all labels"
         of = "mean of " if len(names) > 1 else ""
         axes.set_title(f"{labels}: {of}{', '.join(names)}", size=9.5, color=INK, loc="left")

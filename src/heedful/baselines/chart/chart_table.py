@@ -57,6 +57,8 @@ class Summary:
     cells: int
 
 
+TIMES = ("ms", "texts_per_second", "train_seconds")
+"""Figures that are 0 where they were not taken."""
 _MEANS = ("ece", "log_loss", "ms", "texts_per_second", "megabytes", "installed", "train_seconds")
 
 
@@ -81,6 +83,7 @@ def summaries(cells: Sequence[Cell], *, interval: bool = True) -> list[Summary]:
             figure: float(np.mean([np.mean([getattr(cell, figure) for cell in part]) for part in by_data]))
             for figure in _MEANS
         }
+        means |= {figure: 0.0 for figure in TIMES if not all(getattr(cell, figure) for cell in own)}
         low, high = (None, None) if ends is None else (ends.low, ends.high)
         found.append(Summary(name, own[0].group, accuracy, low, high, means, len(own)))
     return sorted(found, key=lambda each: -each.accuracy)
@@ -140,15 +143,20 @@ def _table(rows: Sequence[Summary]) -> list[str]:
             "" if row.low is None or row.high is None else f"{100 * row.low:.1f} to {100 * row.high:.1f}",
             f"{row.means['ece']:.3f}",
             f"{row.means['log_loss']:.3f}",
-            _short(row.means["ms"]),
-            f"{row.means['texts_per_second']:,.0f}",
+            _time(row.means["ms"]),
+            f"{row.means['texts_per_second']:,.0f}" if row.means["texts_per_second"] else "",
             _short(row.means["megabytes"]),
             f"{row.means['installed']:,.0f}",
-            _short(row.means["train_seconds"]),
+            _time(row.means["train_seconds"]),
         ]
         for row in rows
     ]
     return markdown_table(_HEAD, cells, right=range(1, len(_HEAD)))
+
+
+def _time(value: float) -> str:
+    """Return a time; nothing for one that was not taken."""
+    return _short(value) if value else ""
 
 
 def _short(value: float) -> str:

@@ -53,6 +53,9 @@ class Entrant(Protocol):
     def group(self) -> Group:
         """What kind of system it is."""
 
+    def is_kept(self, drawn: Drawn) -> bool:
+        """Return whether it need not be trained for long to be there again."""
+
     def train(self, drawn: Drawn) -> tuple[Entry, float]:
         """Train on the drawn labels.
 
@@ -65,28 +68,60 @@ class Entrant(Protocol):
 
 
 @dataclass(frozen=True)
-class _Times:
-    ms: float
-    per_second: float
+class Times:
+    """What a trained system takes.
+
+    Attributes:
+        ms: see `Cell.ms`.
+        texts_per_second: see `Cell.texts_per_second`.
+        train_seconds: see `Cell.train_seconds`.
+    """
+
+    ms: float = 0.0
+    texts_per_second: float = 0.0
+    train_seconds: float = 0.0
 
 
-def measured(entrant: Entrant, drawn: Drawn) -> Cell:
-    """Train a system and measure it.
+def timed_again(entrant: Entrant, drawn: Drawn) -> Times:
+    """Take the times of a system whose training is kept or short; what it answers is not compared.
 
     Args:
         entrant: the system.
         drawn: the data.
 
     Returns:
-        The cell.
+        The times.
     """
     entry, seconds = entrant.train(drawn)
-    texts = [text for (text,) in drawn.test.texts]
+    return _times(entry, [text for (text,) in drawn.test.texts], seconds)[1]
+
+
+def _times(entry: Entry, texts: Sequence[str], seconds: float) -> tuple[NDArray[np.float64], Times]:
+    """Return what a system answers, and what that takes on one thread."""
     with one_thread():
         started = time.process_time()
         scores = entry.scores(texts)
         taken = max(time.process_time() - started, 1e-9)
-        times = _Times(1e3 * _median_alone(entry, texts), len(texts) / taken)
+        return scores, Times(1e3 * _median_alone(entry, texts), len(texts) / taken, seconds)
+
+
+def measured(entrant: Entrant, drawn: Drawn, *, takes_times: bool = True) -> Cell:
+    """Train a system and measure it.
+
+    Args:
+        entrant: the system.
+        drawn: the data.
+        takes_times: whether times are taken too; on a machine with other work they say little.
+
+    Returns:
+        The cell.
+    """
+    entry, seconds = entrant.train(drawn)
+    texts, times = [text for (text,) in drawn.test.texts], Times()
+    if takes_times:
+        scores, times = _times(entry, texts, seconds)
+    else:
+        scores = entry.scores(texts)
     gold = drawn.test.classes
     known = calibration(scores, gold, 1.0).before
     return Cell(
@@ -101,10 +136,10 @@ def measured(entrant: Entrant, drawn: Drawn) -> Cell:
         ece=known.ece,
         log_loss=known.nll,
         ms=times.ms,
-        texts_per_second=times.per_second,
+        texts_per_second=times.texts_per_second,
         megabytes=entry.megabytes,
         installed=entry.installed,
-        train_seconds=seconds,
+        train_seconds=times.train_seconds,
         parameters=entry.parameters,
     )
 

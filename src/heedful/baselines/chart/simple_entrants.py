@@ -40,6 +40,10 @@ class SimpleEntrant:
         """See `Entrant.name`."""
         return self.system.name
 
+    def is_kept(self, drawn: Drawn) -> bool:
+        """See `Entrant.is_kept`: it is trained again."""
+        return True
+
     def train(self, drawn: Drawn) -> tuple[SimpleEntry, float]:
         """See `Entrant.train`."""
         started = time.process_time()

@@ -112,6 +112,10 @@ class TrainedEntrant:
     packages: tuple[str, ...]
     teacher: Callable[[Drawn], TrainedEntrant] | None = None
 
+    def is_kept(self, drawn: Drawn) -> bool:
+        """See `Entrant.is_kept`: its run has ended."""
+        return (drawn.folder / self.run / _SECONDS).exists()
+
     def train(self, drawn: Drawn) -> tuple[TrainedEntry, float]:
         """See `Entrant.train`; a teacher's training counts."""
         seconds = 0.0 if self.teacher is None else self.teacher(drawn).run_in(drawn)

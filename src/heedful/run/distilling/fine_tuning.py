@@ -23,6 +23,8 @@ FOLDER = "teacher"
 """Run folder of the fine-tuned transformer, inside that of the student; further ones are called teacher-2 and so on."""
 RECIPE = "my-texts-transformer"
 """The packaged recipe whose settings of the network and of its training a transformer is fine-tuned with."""
+TAG_RECIPE = "my-tags-transformer"
+"""Likewise for tags of words."""
 FEW_RECIPE = "my-texts-setfit"
 """Likewise where a transformer has few labels of classes of texts, fewer than `FEW`."""
 FEW = 1_000
@@ -84,12 +86,12 @@ def fine_tuning(config: RunConfig, name: str, rows: int = FEW, classes: int = 2)
         classes: how many classes they have.
 
     Returns:
-        Data, task, seed and metric are the student's; the network, its words and its training are those of `RECIPE`, or
-        of `FEW_RECIPE`.
+        Data, task, seed and metric are the student's; the network, its words and its training are those of `RECIPE`, of
+        `FEW_RECIPE` or of `TAG_RECIPE`.
     """
     kind = kind_of(config.model.task)
     single = kind.outputs == "classes" and kind.texts == 1
-    recipe = load_config(FEW_RECIPE if single and rows < FEW else RECIPE)
+    recipe = load_config(TAG_RECIPE if kind.of_words else FEW_RECIPE if single and rows < FEW else RECIPE)
     if recipe.train.contrast and classes > recipe.model.hidden:
         recipe = load_config(RECIPE)
     model = replace(recipe.model, task=config.model.task, outputs=config.model.outputs)

@@ -6,7 +6,6 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -29,28 +28,16 @@ from heedful.storage import sha256
 from heedful.storage.layout import MODEL
 from heedful.storage.manifest import MANIFEST
 from heedful.tasks import load_model, model_folder
+from heedful.tasks.corpus_reading import in_whole
+from heedful.tasks.prepared import Taught
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.tables import PAIR, TEXT, find_named, sum_of
+from heedful.tasks.words.tags_model import TagsModel
 
 BLOCK = 1_024
 """Texts that are answered at once; the answers to each such block are kept, so that a killed run goes on after them."""
 Answering = Callable[[list[Any]], Any]
 """A teacher in Python: strings, or pairs of strings, to one row of probabilities each, or one mapping by label each."""
-
-
-@dataclass(frozen=True, eq=False)
-class Taught:
-    """A teacher's answers.
-
-    Attributes:
-        probabilities: [N, Y] float32, in the order of the student's labels; of classes rows sum to 1, or are zero where
-            there is no answer. Of several labels each has its own; of scores and numbers they are these, [N, 1].
-        vectors: the teacher's sentence vectors, those of all sides and of all teachers side by side, [N, V] float32; V
-            is 0 where they were not asked for, or there are none.
-    """
-
-    probabilities: NDArray[np.float32]
-    vectors: NDArray[np.float32]
 
 
 class Teacher(ABC):
@@ -82,7 +69,13 @@ class Teacher(ABC):
         """
 
 
-_ANSWERS = {"classes": "classes", "labels": "labels", "grades": "scores", "number": "numbers"}
+_ANSWERS = {
+    "classes": "classes",
+    "labels": "labels",
+    "grades": "scores",
+    "number": "numbers",
+    "tags": "words with tags",
+}
 """What a teacher answers, by what a student gives."""
 
 
@@ -116,6 +109,10 @@ class ModelTeacher(Teacher):
                 f"{_some(alien)} are not in both; a teacher must know the same ones"
             )
         self.labels, self._cache = labels, cache
+        self._words: TagsModel | None = None
+        if kind.of_words:
+            tagger = cast(TagsModel, model)
+            self._words = tagger.reading_as(in_whole(tagger.text))
         self.model = cast("SentenceModel[Any]", model)
         self._identity = sha256(model_folder(folder) / MANIFEST)
         self.names = {str(folder): self._identity}
@@ -142,7 +139,22 @@ class ModelTeacher(Teacher):
         key = hashlib.sha256(json.dumps(content).encode()).hexdigest()
         return load_or_build_arrays("teachers", key, partial(self._answers, block, vectors), self._cache)
 
+    def _of_words(self, block: Corpus, tagger: TagsModel) -> dict[str, NDArray[np.generic]]:
+        """Return the probabilities of the tags of each ready-made word; zeros where the words were read otherwise."""
+        columns = [tagger.labels.index(label) for label in self.labels]
+        rows = [np.zeros((0, len(columns)), np.float32)]
+        logits = tagger.word_logits(tagger.encode_examples(block.examples, block.source)[0])
+        for example, own in zip(block.examples, logits, strict=True):
+            words = len(example.words[0] or ())
+            none = np.zeros((words, len(columns)), np.float32)
+            found = tagger.decision.probabilities(own)[:, columns] if len(own) == words and words else none
+            rows.append(found.astype(np.float32))
+        vectors = np.zeros((len(block.examples), 0), np.float32)
+        return {"probabilities": np.concatenate(rows), "vectors": vectors}
+
     def _answers(self, block: Corpus, vectors: bool) -> dict[str, NDArray[np.generic]]:
+        if self._words is not None:
+            return self._of_words(block, self._words)
         logits, read = self.model.run(self.model.encode_examples(block.examples, block.source)[0])
         decision = self.model.decision
         if isinstance(decision, ScoreDecision):

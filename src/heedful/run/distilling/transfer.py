@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from heedful.data.encoding import EncodedDataset, encode
+from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
-from heedful.data.gold import Targets
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.readers.soft_labels import read_unlabeled
+from heedful.data.readers.tag_files import files_of_words
+from heedful.data.readers.tag_records import holds_tokens
+from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import MissingExtraError, UsageError
 from heedful.model.decisions import kind_of
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.tasks import Corpora, Place, Prepared, Source, task_named
-from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.tables import find_named, published, sum_of
 from heedful.tasks.words.lexicon import Words
+from heedful.tasks.words.word_task import WordTask
 from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds
 from heedful.text.parsers import BUILTIN, dependency_parser
 from heedful.text.tokenize import Tokenizer
@@ -98,7 +97,7 @@ class Teaching:
             texts = teacher.given.corpus
         elif distil.texts:
             file = find_named(distil.texts, place.root)
-            texts = read_unlabeled(file, _fields(config, task.sides))
+            texts = _unlabeled(file, config, task.sides)
             files = {published("texts", distil.texts): sum_of(file)}
         known = {example.texts for corpus in corpora.values() for example in corpus.examples}
         further = None if texts is None else _without(texts, known)
@@ -123,15 +122,16 @@ class Teaching:
         corpora, lexicon, distil = self.source.load(), prepared.lexicon, self.config.distil
         train = [example for example in corpora["train"].examples if example.target is not None]
         further = [] if self.source.unlabeled is None else self.source.unlabeled.examples
+        if kind_of(self.source.task).of_words:
+            further = _in_words(further, self._cutter(lexicon))
         taken = {e.texts for name, part in corpora.items() if name != "train" for e in part.examples}
         changed, kind = self._copies(train, lexicon, taken)
         examples = [*train, *further, *changed]
         taught = self.teacher.teach(Corpus(examples), vectors=distil.vectors > 0)
-        tokenized = tokenize_corpus(train, self._cutter(lexicon))
-        task = self._task()
-        gold = task.targets(tokenized, prepared.labels).values
-        values = task.taught_targets(np.asarray(gold), taught.probabilities, taught.vectors, distil)
-        dataset = self._encoded(examples, lexicon, values)
+        corpus = self._read(examples, lexicon)
+        dataset = self._task().transfer_set(
+            self.config, corpus, len(train), lexicon.vocabulary, prepared.labels, taught
+        )
         unanswered = 0 if self.teacher.everything else int((taught.probabilities.sum(axis=1) == 0).sum())
         notes = [
             *([self.left_out] if self.left_out else []),
@@ -148,13 +148,18 @@ class Teaching:
                 else []
             ),
         ]
+        if "dev" not in prepared.datasets:
+            notes.append(
+                "a teacher that has learned from the training rows has seen what cross-validation judges by: its "
+                "figures are then too high, and data.test names rows that measure"
+            )
         return replace(prepared, transfer=dataset, notes=(*prepared.notes, *notes))
 
-    def _task(self) -> SentenceTask[Any, Any]:
-        """Return the task, which is one of sentences; others refuse the settings."""
+    def _task(self) -> WordTask[Any, Any, Any]:
+        """Return the task, whose texts are read as words; others refuse the settings."""
         task = task_named(self.source.task)
-        if not isinstance(task, SentenceTask):
-            raise UsageError(f"distil.teacher: a model of {kind_of(task.name).noun} takes no teacher yet")
+        if not isinstance(task, WordTask):
+            raise UsageError(f"distil.teacher: a model of {task.noun} takes no teacher")
         return task
 
     def _copies(
@@ -189,21 +194,13 @@ class Teaching:
         """Return what cut the training part into words."""
         return replace(self.config.text, tokenizer=lexicon.tokenizer).cutter
 
-    def _encoded(
-        self, examples: list[Example], lexicon: Words, values: NDArray[np.generic]
-    ) -> EncodedDataset:
-        """Look the words up as those of the training part were; a text that is too long is cut or left out."""
+    def _read(self, examples: list[Example], lexicon: Words) -> TokenizedCorpus:
+        """Cut texts into words as those of the training part were."""
         config = self.config
         corpus: TokenizedCorpus = tokenize_corpus(examples, self._cutter(lexicon))
-        if config.text.parser:
-            corpus = parse_corpus(corpus, find_parser(config.text.parser, self.place.root), self.place.cache)
-        return encode(
-            corpus,
-            lexicon.vocabulary,
-            Targets(values, np.ones(len(examples), bool)),
-            max_tokens=config.data.max_tokens,
-            truncate=config.data.truncate if config.data.truncate in ("head", "window") else "drop",
-        )
+        if not config.text.parser:
+            return corpus
+        return parse_corpus(corpus, find_parser(config.text.parser, self.place.root), self.place.cache)
 
 
 def _refuse_contradictions(distil: DistilConfig, teacher: Teacher) -> None:
@@ -215,6 +212,25 @@ def _refuse_contradictions(distil: DistilConfig, teacher: Teacher) -> None:
                 f"distil.{name}: a file of soft labels answers only the texts that it holds; leave distil.{name} at "
                 "its default"
             )
+
+
+def _unlabeled(file: Path, config: RunConfig, sides: int) -> Corpus:
+    """Read texts without labels: for tags also files of words."""
+    if kind_of(config.model.task).of_words:
+        own = files_of_words(config.data.options)
+        if own.read is not None and (bare_suffix(file) in own.suffixes or holds_tokens(file)):
+            return own.read(file)
+    return read_unlabeled(file, _fields(config, sides))
+
+
+def _in_words(examples: Sequence[Example], cutter: Tokenizer) -> list[Example]:
+    """Return texts whose words are tagged with their words; one that is cut in another way again is left out."""
+    found = []
+    for example in examples:
+        words = (example.words[0] if example.words else None) or tuple(cutter.words(example.texts[0]))
+        if words and all(len(cutter.split_ready(word)) == 1 for word in words):
+            found.append(replace(example, words=(tuple(words),)))
+    return found
 
 
 def _fields(config: RunConfig, sides: int) -> tuple[str, ...]:

@@ -53,12 +53,16 @@ class PartRows:
         """The rows, turned once for all folds."""
         return TurnedRows.turning(self.rows)
 
+    def learned(self, training: LinearTargets) -> LinearTargets:
+        """Return gold of training examples, and behind it what is taught."""
+        return training if self.taught is None else training.with_(self.taught)
+
     def fitter(self, training: LinearTargets, places: NDArray[np.int64] | None = None) -> Fitter:
         """Return what fits the part to some of the training examples, and to what is taught; None for all."""
         if places is not None:
             further = np.arange(len(training), self.rows.shape[0])
             training, every = training.of(places), np.concatenate([places, further])
-        targets = training if self.taught is None else training.with_(self.taught)
+        targets = self.learned(training)
         if places is None:
             return Fitter(self.rows, targets, self.turned)
         return Fitter(self.rows[every], targets, self.turned.of_some(every))
@@ -165,7 +169,7 @@ class OutOfFold:
             for tried in self.parts:
                 part = tried[0].part
                 fit = part.fitter(self.training).fit(_middle(part))
-                own.append(part.of_fit(fit, fit.logits(part.rows)))
+                own.append(part.of_fit(fit, fit.logits(part.rows[np.arange(len(self.training))])))
             return Joining(self.training, tuple(own))
         return Joining(self.targets, tuple(each.fitted(self.training) for each in self.best()))
 

@@ -181,8 +181,7 @@ def scaled_loss(logits: NDArray[np.floating], targets: LinearTargets) -> float:
 
 
 def best_fit(
-    rows: Rows,
-    targets: LinearTargets,
+    fitter: Fitter,
     settings: Sequence[FitSetting],
     others: Rows,
     held: LinearTargets,
@@ -191,8 +190,7 @@ def best_fit(
     """Fit in several settings, and return the fit under which other examples are likeliest.
 
     Args:
-        rows: of the training examples.
-        targets: of the same examples.
+        fitter: fits the training examples.
         settings: what may be tried.
         others: rows of other examples.
         held: gold of these.
@@ -201,7 +199,7 @@ def best_fit(
     Returns:
         The fit.
     """
-    fitter, found = Fitter(rows, targets), list[tuple[float, LinearFit]]()
+    found = list[tuple[float, LinearFit]]()
 
     def loss(setting: FitSetting) -> float:
         fit = fitter.fit(setting)
@@ -234,7 +232,7 @@ def fit_wide(
     """
     empty = empty_part(rule, training, targets.outputs)
     rows, others = feature_rows(empty, training), feature_rows(empty, held)
-    return with_fit(empty, best_fit(rows, targets, wide_settings(targets), others, held_targets))
+    return with_fit(empty, best_fit(Fitter(rows, targets), wide_settings(targets), others, held_targets))
 
 
 def with_fit(part: WidePart, fit: LinearFit, weight: float = 1.0) -> WidePart:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
-from heedful.data.examples import Ragged
+from heedful.data.examples import Ragged, joined
 from heedful.model.answers import AnyAnswer
 from heedful.model.decisions.named_labels import name_as_text
 from heedful.models.config import SentenceFeatures as Reads
@@ -29,6 +29,7 @@ from heedful.tasks.sentences.fitting_wide import (
     DENSE_STRENGTHS,
     PAIR_STRENGTHS,
     FitSetting,
+    Fitter,
     best_fit,
     empty_part,
     feature_rows,
@@ -47,6 +48,20 @@ from heedful.training.stages import stage
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
+
+
+@dataclass(frozen=True, eq=False)
+class TaughtRows:
+    """Texts that a teacher alone has answered, which linear parts learn from too.
+
+    Attributes:
+        dataset: the texts.
+        targets: the teacher's answers as gold.
+    """
+
+    dataset: EncodedDataset
+    targets: LinearTargets
+
 
 WORDS_AND_CHARACTERS = "words and characters"
 MOST_READ = 100_000
@@ -79,6 +94,7 @@ def part_rows(
     targets: LinearTargets,
     training: EncodedDataset,
     dev: EncodedDataset | None,
+    taught: TaughtRows | None = None,
 ) -> list[PartRows]:
     """Return what each part that the settings ask for reads of the examples.
 
@@ -88,6 +104,7 @@ def part_rows(
         targets: gold of the training examples; where it does not vary, no part has anything to learn.
         training: the examples that the parts learn from.
         dev: further examples that choose; None where there are none.
+        taught: further examples that a teacher has answered; None without a teacher.
 
     Returns:
         The parts; none where none is asked for.
@@ -96,9 +113,9 @@ def part_rows(
     if not targets.varies:
         return found
     if model.text.phrases.reads:
-        found.append(_wide_rows(model, targets, training, dev))
+        found.append(_wide_rows(model, targets, training, dev, taught))
     most = len(training) if dev is None or few(config, training) else MOST_READ
-    return found + sentence_rows(config, model, training, dev, most)
+    return found + sentence_rows(config, model, training, dev, most, taught)
 
 
 def sentence_rows(
@@ -107,6 +124,7 @@ def sentence_rows(
     training: EncodedDataset,
     dev: EncodedDataset | None,
     most: int | None = None,
+    taught: TaughtRows | None = None,
 ) -> list[PartRows]:
     """Return what the parts read of whole texts alone, without words and characters; see `part_rows`.
 
@@ -116,6 +134,7 @@ def sentence_rows(
         training: the examples that the parts learn from.
         dev: further examples that choose; None where there are none.
         most: training examples of which whole texts are read at most, drawn from more; None for all.
+        taught: see `part_rows`; all of them are read.
 
     Returns:
         The parts.
@@ -128,7 +147,7 @@ def sentence_rows(
     for reads in _readings(config.model.sentence, pairs=model.is_pair):
         if features := sentence_features(config, reads, symmetric=symmetric, own=model.file_vectors):
             named = rows_of_names(model.labels, features)
-            found.append(_sentence_rows(features, reads, training, dev, named, drawn))
+            found.append(_sentence_rows(features, reads, training, dev, named, drawn, taught))
     if (columns := column_rows(config.data.features, training, dev)) is not None:
         found.append(columns)
     return found
@@ -197,7 +216,7 @@ def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTarget
             own = targets if part.drawn is None else targets.of(part.drawn)
             if part.drawn is not None:
                 _log.info("%s: fitted on %d drawn rows of %d", part.name, len(own), len(targets))
-            fit = best_fit(part.rows, own, part.settings, part.held, held, fits.step)
+            fit = best_fit(Fitter(part.rows, part.learned(own)), part.settings, part.held, held, fits.step)
             found.append(part.of_fit(fit, fit.logits(part.held)))
             fits.reach(end)
     drawn = min((len(part.drawn) for part in parts if part.drawn is not None), default=0)
@@ -245,8 +264,11 @@ def _wide_rows(
     targets: LinearTargets,
     training: EncodedDataset,
     dev: EncodedDataset | None,
+    taught: TaughtRows | None,
 ) -> PartRows:
     own = phrases_of(training)
+    if taught is not None:
+        own = joined((own, phrases_of(taught.dataset)))
     known = None if model.before is None else model.before.blank()
     empty = empty_part(model.text.phrases, own, targets.outputs) if known is None else known
 
@@ -257,7 +279,8 @@ def _wide_rows(
     held = None if dev is None else feature_rows(empty, phrases_of(dev))
     rows = feature_rows(empty, own)
     values = (rows.nnz + 5 * rows.shape[1]) * (FOLDS if dev is None else 1)
-    return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, values), put, held)
+    lessons = None if taught is None else taught.targets
+    return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, values), put, held, lessons)
 
 
 def phrases_of(dataset: EncodedDataset) -> Ragged:
@@ -273,6 +296,7 @@ def _sentence_rows(
     dev: EncodedDataset | None,
     named: NDArray[np.float32] | None,
     drawn: NDArray[np.int64] | None,
+    taught: TaughtRows | None,
 ) -> PartRows:
     def put(about: About, fit: LinearFit, weight: float) -> About:
         weights, bias = fit.weights.astype(np.float32), fit.bias.astype(np.float32)
@@ -283,8 +307,10 @@ def _sentence_rows(
     settings = tuple(map(FitSetting, DENSE_STRENGTHS if features.sides == 1 else PAIR_STRENGTHS))
     name = {"mean": "mean of word vectors", "overlap": "overlap of the texts"}.get(reads, reads)
     vector = features.texts.blocks[-1] if reads == EN_SENTENCES and features.sides == 1 else 0
-    rows = in_blocks(_features(features, training, drawn))
-    return PartRows(name, rows, settings, put, held, named=named, vector=vector, drawn=drawn)
+    read, lessons = _features(features, training, drawn), None
+    if taught is not None:
+        read, lessons = np.concatenate([read, _features(features, taught.dataset)]), taught.targets
+    return PartRows(name, in_blocks(read), settings, put, held, lessons, named, vector, drawn)
 
 
 def _features(

@@ -20,6 +20,7 @@ from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets
 from heedful.data.tokens import TokenizedCorpus
+from heedful.data.transfer_set import TransferSet
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.model.answers import AnyAnswer
@@ -36,7 +37,7 @@ from heedful.models import (
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
 from heedful.structures import Batch
-from heedful.tasks.prepared import Files, Shared
+from heedful.tasks.prepared import TRANSFER, Files, Shared, Taught
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
@@ -45,12 +46,13 @@ from heedful.tasks.sentences.keeping import Keeping, kept_examples
 from heedful.tasks.sentences.left_over import left_over
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.linear_targets import LinearTargets
-from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
+from heedful.tasks.sentences.part_rows import TaughtRows, few, in_one, on_dev, part_rows, texts_of
 from heedful.tasks.sentences.reported import equally_weighted, gold_of, weights_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.used_settings import sentence_problems
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered
+from heedful.tasks.words.reading_settings import text_settings
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.text.wide_part import PhraseRule
@@ -162,6 +164,31 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             The gold.
         """
 
+    def transfer_set(
+        self,
+        config: RunConfig,
+        corpus: TokenizedCorpus,
+        gold: int,
+        vocabulary: AnyVocabulary,
+        labels: tuple[str, ...],
+        taught: Taught,
+    ) -> TransferSet:
+        """See `WordTask.transfer_set`."""
+        known = np.asarray(self.targets(corpus, labels).values)[:gold]
+        values = self.taught_targets(known, taught.probabilities, taught.vectors, config.distil)
+        text = text_settings(config)
+        dataset = encode(
+            corpus,
+            vocabulary,
+            Targets(np.arange(len(corpus)), np.ones(len(corpus), bool)),
+            max_tokens=text.max_tokens,
+            truncate=text.truncate if text.truncate in ("head", "window") else "drop",
+            phrases=text.phrases,
+            keeps_words=text.keeps_words,
+        )
+        kept = np.asarray(dataset.targets, np.int64)
+        return TransferSet(**{**vars(dataset), "targets": values[kept]}, gold=int((kept < gold).sum()))
+
     def taught_targets(
         self,
         gold: NDArray[np.floating],
@@ -205,7 +232,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             self.begin_many(config, model, training, dev)
             return
         targets = left_over(model, self.linear_targets(model, training), training, grows=True)
-        reads = part_rows(config, model, targets, training, dev)
+        reads = part_rows(config, model, targets, training, dev, self._lessons(model, datasets))
         if not reads:
             return
         if dev is not None and not few(config, training):
@@ -224,6 +251,25 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         model.joining = found.joining()
         if dev is None:
             model.nested = self.nested(model, found, training) + np.float32(targets.beyond)
+
+    def _lessons(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> TaughtRows | None:
+        """Return the texts that a teacher alone has answered, for the linear parts; None where there are none."""
+        transfer = datasets.get(TRANSFER)
+        if not isinstance(transfer, TransferSet) or transfer.gold == len(transfer):
+            return None
+        return self.lessons(model, transfer.rest)
+
+    def lessons(self, model: Model, rest: EncodedDataset) -> TaughtRows | None:
+        """Return texts with a teacher's answers as linear parts learn them; by default the answers are gold.
+
+        Args:
+            model: the model that they are for.
+            rest: the texts, with targets of a transfer set.
+
+        Returns:
+            Those that were answered; None where there are none.
+        """
+        return TaughtRows(rest, self.linear_targets(model, rest))
 
     def begin_many(
         self, config: RunConfig, model: Model, training: EncodedDataset, dev: EncodedDataset | None

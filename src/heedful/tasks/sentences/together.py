@@ -102,7 +102,7 @@ def together(
     *first, last = [part.name for part in parts]
     name = f"{', '.join(first)} and {last} in one" + ", with the names of the classes" * named
     name += f", sentence vectors times {stress:g}" * (stress != 1)
-    return PartRows(name, vectors * lengths, settings, put, held, _taught(names))
+    return PartRows(name, vectors * lengths, settings, put, held, _taught(parts, names))
 
 
 def forms(parts: Sequence[PartRows], shares: Mapping[str, float], targets: LinearTargets) -> list[PartRows]:
@@ -131,10 +131,13 @@ def _is_even(targets: LinearTargets) -> bool:
     return _may_even(targets) and bool(np.allclose(targets.evened().weights, targets.weights))
 
 
-def _taught(names: int) -> LinearTargets | None:
+def _taught(parts: Sequence[PartRows], names: int) -> LinearTargets | None:
+    """Return what a teacher says of further examples, and behind them the names as examples."""
+    lessons = parts[0].taught
     if not names:
-        return None
-    return ClassTargets.of_classes(np.arange(names), names, np.full(names, NAME))
+        return lessons
+    named = ClassTargets.of_classes(np.arange(names), names, np.full(names, NAME))
+    return named if lessons is None else lessons.with_(named)
 
 
 def _size(parts: Sequence[PartRows], shares: Mapping[str, float], count: int) -> float:

@@ -49,6 +49,11 @@ class TagGold:
         weights = None if self.weights is None else self.weights[sentences]
         return TagGold([self.texts[k] for k in sentences], np.concatenate([none, *chosen]), weights)
 
+    def with_(self, other: TagGold) -> TagGold:
+        """Return these sentences and others behind them, each of which counts as one of these does on average."""
+        weights = None if self.weights is None else np.concatenate([self.weights, np.ones(len(other.texts))])
+        return TagGold([*self.texts, *other.texts], np.concatenate([self.tags, other.tags]), weights)
+
 
 @dataclass(frozen=True)
 class JoinedTags:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Example
-from heedful.data.word_tags import in_windows
+from heedful.data.word_tags import in_windows, windows_that_fit, word_offsets
 from heedful.model.decisions import TagsDecision
 from heedful.model.decisions.decision import finite_row
 from heedful.model.engine import NO_NETWORK, Floats
@@ -20,11 +22,13 @@ from heedful.structures import Batch
 from heedful.tasks.saved_model import A_co
 from heedful.tasks.words.text_model import TextModel
 from heedful.text.tokenize import Placed
-from heedful.text.windows import windows_of
+from heedful.text.vocabulary import PieceVocabulary
 
 
 class TaggingModel(TextModel[A_co]):
     """A model that gives every word a tag; see `TextModel` for the arguments. Its labels are the tags."""
+
+    reads_whole: ClassVar[bool] = True
 
     @property
     def decision(self) -> TagsDecision:
@@ -47,12 +51,14 @@ class TaggingModel(TextModel[A_co]):
         Raises:
             ArtifactError: if one is not finite; names the text.
         """
-        lengths = dataset.lengths()[:, 0]
+        lengths = dataset.words()[:, 0]
         if self.model.encoder == NO_NETWORK:
             yield np.arange(len(dataset)), [np.zeros((n, len(self.labels)), np.float32) for n in lengths]
             return
         self.network.eval()
-        long = np.flatnonzero(lengths > self.text.max_tokens)
+        long = np.flatnonzero(
+            (lengths > self.text.max_tokens) | (dataset.lengths()[:, 0] > self._most_pieces(dataset))
+        )
         short = np.setdiff1d(np.arange(len(dataset)), long)
         part = dataset.select(short) if len(long) else dataset
         for indices in self.batches(part):
@@ -70,18 +76,26 @@ class TaggingModel(TextModel[A_co]):
     @torch.inference_mode()
     def _run(self, dataset: EncodedDataset, indices: NDArray[np.int64]) -> list[Floats]:
         logits = self.network(self.padded(dataset, indices)).logits.float().cpu().numpy()
-        lengths = dataset.lengths()[indices, 0].tolist()
+        lengths = dataset.words()[indices, 0].tolist()
         return [own[:length] for own, length in zip(logits, lengths, strict=True)]
 
     def _in_windows(self, text: EncodedDataset) -> Floats:
         """Return the network's logits of one text that is longer than it reads at a time, [L, Y]."""
-        cut = windows_of(int(text.lengths()[0, 0]), self.text.max_tokens)
-        windows, found = in_windows(text, cut), np.zeros((cut[-1].last, len(self.labels)), np.float32)
+        limit = self._most_pieces(text)
+        cut = windows_that_fit(text, self.text.max_tokens, limit)
+        windows, found = in_windows(text, cut, limit), np.zeros((cut[-1].last, len(self.labels)), np.float32)
         for indices in self.batches(windows):
             for k, own in zip(indices.tolist(), self._run(windows, indices), strict=True):
                 start, _, first, last = cut[k]
                 found[first:last] = own[first - start : last - start]
         return found
+
+    def _most_pieces(self, dataset: EncodedDataset) -> int:
+        """Return how many word pieces the network reads at a time; of words there is no such limit."""
+        vocabulary = self.vocabulary
+        if not dataset.places or not isinstance(vocabulary, PieceVocabulary):
+            return sys.maxsize
+        return vocabulary.rules.limit
 
     def logits_of_texts(self, dataset: EncodedDataset) -> Iterator[tuple[NDArray[np.int64], list[Floats]]]:
         """Yield the logits of texts with all that is added to them, batch by batch; see `network_logits`."""
@@ -99,10 +113,11 @@ class TaggingModel(TextModel[A_co]):
         Raises:
             ArtifactError: if the network gives a number that is not finite.
         """
-        rows, decision = dataset.sides[0], self.decision
-        numbers = np.zeros(len(rows.values), np.int64)
+        offsets, decision = word_offsets(dataset), self.decision
+        numbers = np.zeros(int(offsets[-1]), np.int64)
         for indices, logits in self.logits_of_texts(dataset):
-            numbers[rows.places(indices)] = np.concatenate(decision.chosen(logits))
+            for row, own in zip(indices.tolist(), decision.chosen(logits), strict=True):
+                numbers[offsets[row] : offsets[row + 1]] = own
         return numbers
 
     def word_logits(self, dataset: EncodedDataset) -> list[Floats]:

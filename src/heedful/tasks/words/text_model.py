@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -62,9 +62,11 @@ class TextModel(SavedModel[A_co]):
 
     Attributes:
         file_vectors: the vectors of a file that linear parts read; only in training.
+        reads_whole: whether texts beyond the word pieces of a pretrained encoder are read in windows.
     """
 
     network: Network
+    reads_whole: ClassVar[bool] = False
     file_vectors: MeanOfVectors | None = None
 
     def __init__(
@@ -129,6 +131,7 @@ class TextModel(SavedModel[A_co]):
             truncate=text.truncate,
             phrases=text.phrases,
             keeps_words=text.keeps_words,
+            whole=self.reads_whole,
         )
         known = np.fromiter(map(self.knows, corpus.words), bool, len(corpus.words))
         unknown = np.zeros(len(corpus), np.int64)

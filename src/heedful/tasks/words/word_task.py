@@ -29,7 +29,7 @@ from heedful.models.expected import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
-from heedful.tasks.prepared import Corpora, Place, Prepared, Source
+from heedful.tasks.prepared import Corpora, Place, Prepared, Source, Taught
 from heedful.tasks.schema import TextSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import is_symmetric
 from heedful.tasks.task import Answered, Task
@@ -109,6 +109,33 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         Raises:
             UsageError: if a setting is unknown or out of range.
         """
+
+    def transfer_set(
+        self,
+        config: RunConfig,
+        corpus: TokenizedCorpus,
+        gold: int,
+        vocabulary: AnyVocabulary,
+        labels: tuple[str, ...],
+        taught: Taught,
+    ) -> Encoded:
+        """Turn examples that a teacher answered into what a student learns from.
+
+        Args:
+            config: the settings of the run.
+            corpus: the words of the examples.
+            gold: how many of them, the first ones, have gold.
+            vocabulary: words to ids.
+            labels: class names in the order of their numbers.
+            taught: the teacher's answers.
+
+        Returns:
+            The examples; a text that is too long is cut or left out.
+
+        Raises:
+            UsageError: by default, because the task takes no teacher.
+        """
+        raise UsageError(f"distil.teacher: a model of {self.noun} takes no teacher")
 
     def fitted(self, model: ModelConfig, labels: tuple[str, ...]) -> ModelConfig:
         """Return the model's settings with what the data decides: by default an output a label."""
