@@ -24,11 +24,11 @@ def glad(text: str) -> bool:
     return any(word in text for word in GLAD)
 
 
-def answers(texts: Sequence[str]) -> list[dict[str, float]]:
-    return [{"pos": 0.9, "neg": 0.1} if glad(text) else {"pos": 0.1, "neg": 0.9} for text in texts]
+def fitted(sure: float = 0.9, **settings: object) -> TextClassifier:
+    def answers(texts: Sequence[str]) -> list[dict[str, float]]:
+        shares = [sure if glad(text) else 1 - sure for text in texts]
+        return [{"pos": share, "neg": 1 - share} for share in shares]
 
-
-def fitted(**settings: object) -> TextClassifier:
     model = TextClassifier(**{**PARTS, **settings})
     model.fit(TEXTS, LABELS, teacher=answers, texts=POOL, baseline=False)
     return model
@@ -42,10 +42,9 @@ def test_few_rows_are_all_used_and_words_of_the_teachers_texts_are_known() -> No
     assert list(plain.predict(ASKED)) != ["pos", "neg"], "words that only the pool has"
 
 
-def test_what_is_taught_is_soft() -> None:
-    shares = fitted().predict_proba(["lovely film", "good film"])[:, 1]
-    assert 0.5 < shares[0] < 0.97
-    assert shares[1] > 0.5
+def test_a_teacher_that_doubts_teaches_to_doubt() -> None:
+    doubtful, certain = (fitted(sure).predict_proba(["lovely"])[0, 1] for sure in (0.6, 0.95))
+    assert 0.5 < doubtful < certain - 0.02
 
 
 @pytest.mark.parametrize("most", [2_000, 60])
