@@ -257,7 +257,10 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         transfer = datasets.get(TRANSFER)
         if not isinstance(transfer, TransferSet) or transfer.gold == len(transfer):
             return None
-        return self.lessons(model, transfer.rest)
+        found = self.lessons(model, transfer.rest)
+        if found is None:
+            return None
+        return TaughtRows(found.dataset, left_over(model, found.targets, found.dataset))
 
     def lessons(self, model: Model, rest: EncodedDataset) -> TaughtRows | None:
         """Return texts with a teacher's answers as linear parts learn them; by default the answers are gold.
