@@ -32,7 +32,7 @@ def judging_model(what: str, file: str | None, data: Path | None) -> AnyModel | 
     from heedful.run.own_file import is_own_file
     from heedful.storage.layout import MODEL
     from heedful.storage.manifest import MANIFEST
-    from heedful.storage.packaged import recipe_names
+    from heedful.storage.installed import recipe_names
     from heedful.tasks import load_model
 
     is_model = any(os.path.isfile(Path(what) / inner / MANIFEST) for inner in ("", MODEL))
