@@ -30,9 +30,9 @@ def judging_model(what: str, file: str | None, data: Path | None) -> AnyModel | 
         ArtifactError: if what stands before data is no model either.
     """
     from heedful.run.own_file import is_own_file
+    from heedful.storage.installed import recipe_names
     from heedful.storage.layout import MODEL
     from heedful.storage.manifest import MANIFEST
-    from heedful.storage.installed import recipe_names
     from heedful.tasks import load_model
 
     is_model = any(os.path.isfile(Path(what) / inner / MANIFEST) for inner in ("", MODEL))
