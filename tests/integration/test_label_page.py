@@ -205,6 +205,8 @@ def test_from_other_machines_only_with_a_key(tmp_path: Path, served: Any, browse
     [
         (["--label", "a"], "name the labels to choose from"),
         (["--label", "a", "--label", "a"], "stands twice"),
+        (["--label", "a\udcff", "--label", "b"], "half a character"),
+        (["--label", "a", "--label", "b", "--host", "no.such.host.invalid"], "cannot listen there"),
         (["--label", "a", "--label", "-"], "stands for rows without a label"),
         (["--label", "a", "--label", " "], "a name is empty"),
         (["--number", "5:1"], "the smaller number first"),

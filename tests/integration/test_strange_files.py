@@ -81,7 +81,7 @@ def test_an_option_that_is_given_twice_is_refused(trained, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
-def test_pipes_go_through_all_commands(trained, tmp_path: Path) -> None:
+def test_pipes_go_through_all_commands(trained, tmp_path: Path, caplog) -> None:
     def piped(name: str, content: str | bytes) -> Path:
         path = tmp_path / name
         path.unlink(missing_ok=True)
@@ -109,6 +109,11 @@ def test_pipes_go_through_all_commands(trained, tmp_path: Path) -> None:
     assert answers(tiny.run("predict", run, "--input", piped("p", rows), "--json", *as_table)) == wanted
     packed = gzip.compress(rows.encode())
     assert answers(tiny.run("predict", run, "--input", piped("p", packed), "--json", *as_table)) == wanted
+    for table in (rows, rows.replace(",", ";"), "text\na lovely film\na dull film\n"):
+        assert answers(tiny.run("predict", run, "--input", piped("p", table), "--json")) == wanted
+    (tmp_path / "rows.txt").write_text(rows)
+    assert tiny.run("predict", run, "--input", tmp_path / "rows.txt").code == 0
+    assert "looks like the names of the columns of a table" in caplog.text
     packed = gzip.compress(lines.encode())
     assert answers(tiny.run("predict", run, "--input", piped("p", packed), "--json")) == wanted
     assert len(tiny.run("encode", run, "--input", piped("p", lines)).out.splitlines()) == 2

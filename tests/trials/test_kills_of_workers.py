@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from attempts import TURNS
+from heedful.serving.place import PROVED
 from served import Server, is_worker, save_model, server
 from tally import Outcome, Tally
 
@@ -75,11 +77,13 @@ def kill(worker: int) -> tuple[float, float]:
 
 
 def waits_for_two(running: Server) -> bool:
-    until = time.monotonic() + 60
+    """Wait until two workers count as such that can answer; a third kill before would rightly end the server."""
+    until = time.monotonic() + 60 * TURNS
     while b"\nheedful_workers 2\n" not in running.ask("/metrics").body:
         if time.monotonic() > until:
             return False
         time.sleep(0.1)
+    time.sleep(PROVED + 1)
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +14,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.readers.class_folders import is_class_folder
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
 from heedful.data.readers.label_lines import begins_with_label
-from heedful.data.readers.reading import Reading, RequestFiles
+from heedful.data.readers.reading import Reading, RequestFiles, say_once
 from heedful.data.readers.table_files import (
     SPREADSHEETS,
     TABLE_SUFFIXES,
@@ -112,7 +113,7 @@ def _blocks(asked: Asked) -> Iterator[Corpus]:
         corpus = asked.files.read(file)
         for start in range(0, len(corpus.examples), BLOCK_ROWS):
             yield Corpus(corpus.examples[start : start + BLOCK_ROWS], source=corpus.source)
-    elif _is_table(file, asked.reading):
+    elif _is_table(file, asked.reading) or (is_spooled(file) and _begins_as_table(asked, file)):
         how = replace(asked.reading.beside(asked.trained, file), on_missing=asked.reading.on_missing)
         roles = ("premise", "hypothesis") if asked.is_pair else ("text",)
         yield from table_blocks(file, roles, how, keep_fields=asked.keep_fields)
@@ -120,6 +121,7 @@ def _blocks(asked: Asked) -> Iterator[Corpus]:
         builder = CorpusBuilder(_STDIN_NAME if file == STDIN else file, keep_empty=True)
         encoding = asked.reading.encoding
         lines = _stdin_lines(encoding) if file == STDIN else _file_lines(asked, file, encoding)
+        lines = _without_header(asked, str(builder.source), lines)
         yield from builder.blocks(_add_lines(builder, lines, 2 if asked.is_pair else 1))
 
 
@@ -176,6 +178,31 @@ def _is_table(path: Path, reading: Reading) -> bool:
     ):
         return True
     return is_spooled(path) and not bare_suffix(path) and bool(reading.columns or reading.of_tables())
+
+
+def _begins_as_table(asked: Asked, path: Path) -> bool:
+    """Return whether the first line of a pipe without an ending names the columns of a table."""
+    lines = () if bare_suffix(path) else numbered_lines(path, asked.reading.encoding or "utf-8")
+    return any(_names_columns(asked, line) for _, line in itertools.islice(lines, 1))
+
+
+def _without_header(asked: Asked, name: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file of a text a line; say so if the first one names the columns of a table."""
+    for row, line in lines:
+        if row == 1 and _names_columns(asked, line):
+            say_once(
+                f"{name}: the first line, {line!r:.60}, looks like the names of the columns of a table, and is read as "
+                f"a text; give a table as a file that ends in {', '.join(TABLE_SUFFIXES[:3])}"
+            )
+        yield row, line
+
+
+def _names_columns(asked: Asked, line: str) -> bool:
+    """Return whether a line names the columns that a table of requests would have, perhaps among others."""
+    known = {**asked.trained.columns, **asked.reading.columns}
+    wanted = [known.get(role, role) for role in (("premise", "hypothesis") if asked.is_pair else ("text",))]
+    parts = ([cell.strip(" \"'") for cell in line.split(mark)] for mark in ",;\t|")
+    return any(len(set(cells)) == len(cells) and set(wanted) <= set(cells) for cells in parts)
 
 
 def _file_lines(asked: Asked, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:

@@ -219,6 +219,10 @@ def form_of(
         if not name or name in _NO_CLASSES:
             taken = f"{name!r} stands for rows without a label" if name else "a name is empty"
             raise UsageError(f"--label {name!r}: {taken}; choose another name")
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise UsageError(
+                f"--label {name!a:.60}: holds half a character, as of another encoding; type it anew"
+            )
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"--label {twice!r:.60}: stands twice")

@@ -196,11 +196,21 @@ class LabelFile:
             rows.columns = (*rows.columns, *wanted)
             self._narrow = True  # a file that is only read or exported stays as it is
         if found.end < len(data):
-            cut = data[found.end :].decode("utf-8", "replace")
-            self._say(
-                f"{self.path}: its last row was cut off while it was written, and is left out: {cut!r:.200}"
-            )
+            self._set_aside(data[found.end :])
             self._write(records)
+
+    def _set_aside(self, cut: bytes) -> None:
+        """Keep the bytes of a row that was cut off in a file beside, before the file is written without them."""
+        kept = self.path.with_name(f"{self.path.name}.cut")
+        with told_plainly(kept), kept.open("ab") as stream:
+            stream.write(cut.rstrip(b"\n") + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        shown = cut.decode("utf-8", "replace")
+        self._say(
+            f"{self.path}: its last row was cut off while it was written, and is left out; {kept.name} has it: "
+            f"{shown!r:.200}"
+        )
 
     def _refuse_other_columns(self, rows: Rows) -> None:
         """Refuse a table that lacks the texts or the label."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import io
@@ -83,10 +84,16 @@ class CsvRows(Rows):
     def _read(self, data: bytes) -> Found:
         rows: list[dict[str, object]] = []
         header: tuple[str, ...] | None = None
+        if b"\r" in data and b"\n" not in data:
+            raise DataError("its lines end as on old Macs, with CR alone; save it with other line ends")
         for number, (start, raw) in enumerate(_records(data), 1):
             ended = raw.endswith(b"\n") and raw.count(b'"') % 2 == 0
             last = start + len(raw) == len(data) and not ended
             cells = self._cells(raw, number, last=last)
+            if cells is None and header is None:  # which is written as a whole
+                raise DataError(
+                    "row 1: is no header in UTF-8 with commas; save it as CSV in UTF-8, or name another --output"
+                )
             if cells is None or (header is not None and len(cells) < len(header) and last):
                 self._refuse_open_quote(raw, number, header or ())
                 return Found(rows, start)
@@ -159,7 +166,7 @@ class JsonRows(Rows):
             try:
                 value = json.loads(raw.removeprefix(_BOM).decode("utf-8")) if raw.strip() else None
             except (ValueError, RecursionError) as error:
-                if last:
+                if last and _may_be_cut(raw):
                     return Found(rows, start)
                 raise DataError(f"row {number}: is no JSON; correct it, or name another --output") from error
             if isinstance(value, dict):
@@ -177,6 +184,15 @@ class JsonRows(Rows):
         """Return the fields, without empty ones that not every line has."""
         kept = {n: value for n, value in fields.items() if n in self.columns or value not in ("", None)}
         return json.dumps(kept, ensure_ascii=False).encode() + b"\n"
+
+
+def _may_be_cut(raw: bytes) -> bool:
+    """Return whether bytes may be the beginning of a JSON object in UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        return decoder.decode(raw.removeprefix(_BOM)).lstrip().startswith("{")
+    except UnicodeDecodeError:
+        return False
 
 
 def _line(cells: Sequence[str]) -> bytes:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SPAWN = multiprocessing.get_context("spawn")
 _PAUSE, _DOUBLED = 1.0, 6
 """Seconds at least between two starts of a worker; twice as many after each start that failed, so many times."""
-_PROVED = 10.0
+PROVED = 10.0
 """Seconds after which a worker that reads its models, and was not asked anything, counts as one that can answer."""
 _START = 60.0
 """Seconds without a sign of life that a worker has beside the others until it has read its models."""
@@ -55,7 +55,7 @@ class Running:
     @property
     def is_proved(self) -> bool:
         """Whether it can answer: it has done so, or it has stood for a while."""
-        stood = self.stood is not None and time.monotonic() - self.stood > _PROVED
+        stood = self.stood is not None and time.monotonic() - self.stood > PROVED
         return self.has_answered or stood
 
     def close(self) -> None:

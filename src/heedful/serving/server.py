@@ -165,8 +165,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
-        number = getattr(error, "errno", None)
-        reason = os.strerror(number) if number else str(error)
+        number = getattr(error, "errno", None) or 0  # below 0 where a name has no address
+        reason = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or str(error)
         raise UsageError(
             f"--host {host} --port {port}: cannot listen there: {reason}. Choose another port."
         ) from error

@@ -26,7 +26,7 @@ _PACKED = {
 }
 """First bytes to the ending of a name that says what follows."""
 _OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}  # type: ignore[dict-item]
-_HEAD = 64
+_HEAD, _PART = 64, 1 << 20
 _FOLDERS: list[Path] = []
 _KEPT: dict[tuple[int, int], Path] | None = None
 
@@ -78,13 +78,25 @@ def spooled(path: Path) -> Path:
         atexit.register(_remove)
     try:
         with path.open("rb") as pipe, (held := folder / path.name).open("wb") as file:
-            shutil.copyfileobj(pipe, file)
+            _copy(pipe, file, path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
     found = _named_by_content(held)
     if _KEPT is not None:
         _KEPT[key] = found
     return found
+
+
+def _copy(pipe: IO[bytes], file: IO[bytes], path: Path) -> None:
+    """Copy a pipe; one that has no end, such as /dev/zero, is refused."""
+    from heedful.text.opening import UNPACKED  # which imports this module
+
+    left = UNPACKED.value()
+    while part := pipe.read(min(_PART, left + 1)):
+        left -= len(part)
+        if left < 0:
+            raise UNPACKED.exceeded(str(path), "the pipe gives more than")
+        file.write(part)
 
 
 def _named_by_content(file: Path) -> Path:

@@ -209,3 +209,46 @@ def test_a_kill_loses_no_label_that_was_acknowledged(tmp_path: Path) -> None:
         assert [r.note for r in found.records][: said + 1] == [
             "changed" * (k % 3 == 2) for k in range(said + 1)
         ]
+
+
+UTF16 = "text,label\na film,refund\n".encode("utf-16")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("labels.csv", b"\xff\xfe\x00\x01" * 100),
+        ("labels.csv", b"%PDF-1.7 \xe2\xe3\xcf\xd3"),
+        ("labels.csv", UTF16),
+        ("labels.csv", UTF16 + b"\n"),
+        ("labels.csv", b"text,label\ra film,refund\ranother,refund\r"),
+        ("labels.csv", b'"text,label'),
+        ("labels.jsonl", b"\xff\xfe\x00\x01" * 100),
+        ("labels.jsonl", UTF16),
+        ("labels.jsonl", b"some notes without a line end"),
+        ("labels.jsonl", b'[{"text": "a film", "label": "refund"'),
+    ],
+)
+def test_a_file_of_something_else_is_refused_and_stays_as_it_is(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DataError) as refused:
+        opened(path)
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
+def test_a_row_that_was_cut_off_is_kept_in_a_file_beside(tmp_path: Path, name: str) -> None:
+    file, _ = opened(tmp_path / name)
+    file.add([Record(("a film",), "refund"), Record(("another film",), "refund")])
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[:-12])
+    again, said = opened(tmp_path / name)
+    assert [record.texts for record in again.records] == [("a film",)]
+    assert f"{name}.cut has it" in said[0]
+    kept = (tmp_path / name).read_bytes() + (tmp_path / f"{name}.cut").read_bytes().rstrip(b"\n")
+    assert kept == whole[:-12]

@@ -137,6 +137,12 @@ def test_a_command_may_read_a_pipe_several_times(tmp_path: Path) -> None:
     assert first.read_bytes() == b"who\n"
 
 
+def test_a_pipe_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEEDFUL_MAX_UNPACKED", "3M")
+    with pytest.raises(DataError, match=r"/dev/zero: the pipe gives more than 3,145,728 bytes"):
+        find_file(Path("/dev/zero"))
+
+
 def test_what_was_a_pipe_is_gone_with_the_process(tmp_path: Path) -> None:
     code = "import sys; from heedful.text.opening import find_file; print(find_file('/dev/stdin'))"
     run = subprocess.run(
