@@ -11,6 +11,7 @@ from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.gold import class_targets
 from heedful.data.tokens import tokenize_corpus
+from heedful.storage.scratch import released
 from heedful.storage.writing import token
 from heedful.text.vocabulary import Vocabulary
 
@@ -54,6 +55,19 @@ def test_what_is_read_equals_what_was_built(tmp_path: Path) -> None:
     assert list(read.datasets) == ["train", "no/gold"]
     assert all(same(read.datasets[name], built.datasets[name]) for name in built.datasets)
     assert read.datasets["no/gold"].targets is None
+
+
+def test_large_arrays_are_mapped_and_not_read_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = load_or_prepare("k", prepare, tmp_path, dataset=EncodedDataset)
+    monkeypatch.setattr("heedful.data.cache.MOST_BYTES", 0)
+    read = load_or_prepare("k", never, tmp_path, dataset=EncodedDataset)
+    assert all(same(read.datasets[name], built.datasets[name]) for name in built.datasets)
+    values = read.datasets["train"].sides[0].values
+    assert not values.flags.writeable
+    released(values)
+    assert same(read.datasets["train"], built.datasets["train"])
 
 
 def test_key_follows_content_and_settings_not_names(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError, UsageError
 from heedful.text.tokenize import tokenize
 from heedful.text.vocabulary import UNKNOWN, Vocabulary, count_words
+from heedful.text.wide_part import PhraseRule
 
 PAIRS = [
     Example(("A dog runs.", "A cat sleeps"), "no", row=2, group="x"),
@@ -234,3 +235,20 @@ def test_hundred_thousand_tokens_in_one_line_are_quick() -> None:
     with pytest.raises(DataError, match="row 1, text: 100000 tokens, at most max_tokens = 512"):
         encode_texts(["word's " * 50_000], Vocabulary.build({"word": 1}), max_tokens=512)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    "texts", [[("A dog runs",), ("",), ("dog dog",)], [("A dog", "runs"), ("", "a b"), ("c", "")]]
+)
+@pytest.mark.parametrize("at_once", [1, 2, 4096])
+def test_features_are_those_of_each_text_however_many_are_read_at_once(
+    texts: list[tuple[str, ...]], at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heedful.data.encoding._AT_ONCE", at_once)
+    rule = PhraseRule(2, 2, 3)
+    corpus = tokenize_corpus([Example(each) for each in texts])
+    phrases = encode(corpus, Vocabulary.build(corpus.counts()), phrases=rule).phrases
+    assert phrases is not None
+    for row, each in enumerate(texts):
+        sides = [rule.numbers(text.split(), side) for side, text in enumerate(each)]
+        assert phrases[row].tolist() == sorted({number for side in sides for number in side.tolist()})
