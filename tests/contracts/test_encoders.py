@@ -32,6 +32,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
         {"impl": "reference"},
         {"impl": "torch"},
         {"score": "general", "masks": ("forward", "arcs(2) & not_self")},
+        {"inner": 10},
         {"masks": ("parent | child", "child | window(0)", "causal")},
     ],
     "distance-san": [

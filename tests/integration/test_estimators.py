@@ -260,7 +260,7 @@ def test_the_defaults_learn_from_a_few_hundred_examples() -> None:
     width = {"model__width": 64, "model__hidden": 64, "train__device": "cpu"}
     texts = TextClassifier(**width).fit(TEXTS[:240], LABELS[:240])
     assert texts.score(TEXTS[240:], LABELS[240:]) > 0.95
-    assert texts.config.train.epochs == 12
+    assert texts.config.train.epochs == 3
 
 
 def test_verbose_shows_progress_and_results_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from heedful.attention import (
 )
 from heedful.attention.masks import Mask, parse_mask
 from heedful.attention.visibility import Visible, dense_keep
-from heedful.checked import Settings, above, ranged, readable, share
+from heedful.checked import Settings, above, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.nn import Activation, Dense, FusionGate, MultiDimensionalScore
 from heedful.structures import ContextStates, Sentences
@@ -42,6 +42,8 @@ class DisanConfig(Settings):
         impl: implementation of the attention operation; the general score has only one.
         score: "bounded", the paper's reduced form (Eq. 15), or "general", with a matrix for every feature and without a
             bound (Eq. 10); the latter builds the scores of all pairs of words.
+        inner: features of the blocks, to which a dense layer without activation maps wider word vectors; 0 for blocks
+            that are as wide as the vectors, as the paper has them. The time of a step grows with its square.
     """
 
     masks: tuple[str, ...] = ranged(("forward", "backward"), readable(parse_mask))
@@ -50,6 +52,7 @@ class DisanConfig(Settings):
     scale: float = ranged(5.0, above(0))
     impl: Impl = "auto"
     score: Score = "bounded"
+    inner: int = ranged(0, at_least(0))
 
 
 class FeatureWise(Protocol):
@@ -137,18 +140,20 @@ class DisanEncoder(EncoderOf[DisanConfig]):
     Differs from the paper where the published code does: the hidden width always equals the input width, and the
     fusion gate has three bias vectors (needed for the published 2.35 million parameters).
 
-    The states have ``width * len(config.masks)`` features.
+    The states have ``width * len(config.masks)`` features, or ``config.inner * len(config.masks)``.
     """
 
     settings = DisanConfig
 
     def build(self, width: int, config: DisanConfig) -> None:
         """See `EncoderOf.build`."""
-        self.width_out = width * len(config.masks)
-        self.blocks = nn.ModuleList(DisaBlock(width, parse_mask(mask), config) for mask in config.masks)
+        inner = config.inner or width
+        self.width_out = inner * len(config.masks)
+        self.narrow = Dense(width, inner, dropout=config.dropout) if config.inner else nn.Identity()
+        self.blocks = nn.ModuleList(DisaBlock(inner, parse_mask(mask), config) for mask in config.masks)
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, D], one a mask."""
-        x = clear_padding(x, sentences.valid)
+        x = self.narrow(clear_padding(x, sentences.valid))
         parts = [block(x, sentences, need_weights=need_weights) for block in self.blocks]
         return side_by_side(parts, self.config.masks)

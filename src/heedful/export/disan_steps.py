@@ -7,7 +7,7 @@ from heedful.encoders.context_encoder import places_of
 from heedful.encoders.mdman import _DIRECTIONS, Way
 from heedful.encoders.resan import DotAttention, FeatureWiseAttention, MaskPolicy, ProductAttention
 from heedful.export.recording import NotDescribed, Recording, encoder_steps, rule
-from heedful.nn import FusionGate
+from heedful.nn import Dense, FusionGate
 from heedful.nn.policy import TokenPolicy
 from heedful.structures import MapPlace
 
@@ -16,6 +16,8 @@ from heedful.structures import MapPlace
 def _(encoder: DisanEncoder, record: Recording, x: str) -> str:
     blocks = [block for block in encoder.blocks if isinstance(block, DisaBlock)]
     places = places_of(encoder.config.masks, axis="features")
+    if isinstance(encoder.narrow, Dense):
+        x = record.dense(encoder.narrow, x)
     return record.concat(
         [_disa_block(block, record, x, place) for block, place in zip(blocks, places, strict=True)]
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from heedful.run import prepare, train
-from heedful.run.recipe_files import load_config
+from heedful.run import decided, prepare, train
+from heedful.run.recipe_files import load_config, override
 from heedful.tasks import load_model
 from heedful.text.english import is_english
 
@@ -89,3 +89,33 @@ def test_scores_of_any_range_need_no_remedy(tmp_path: Path, low: float, high: fl
     model = load_model(tmp_path / "run" / "model")
     one, other = model.scores(model.logits([(ENGLISH[0], ENGLISH[0]), (ENGLISH[0], ENGLISH[1])]))
     assert one > other
+
+
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ([], {"inner": decided.INNER}),
+        (["model.encoder_options.scale=4"], {"scale": 4}),
+        (["model.encoder=bi-gru"], {}),
+        (["text.vectors="], {}),
+        (["model.width=50"], {}),
+    ],
+)
+def test_blocks_of_few_rows_are_narrower_than_english_vectors(
+    tmp_path: Path, settings: list[str], options: dict[str, object]
+) -> None:
+    given = [f"data.train={write(tmp_path, 60, ENGLISH)}", "data.few_rows=0", *settings]
+    found = override(
+        load_config("my-texts", given), prepare(load_config("my-texts", given), None, tmp_path).decided
+    )
+    assert found.model.encoder_options == options
+
+
+def test_blocks_are_as_wide_as_the_vectors_with_many_rows_and_in_other_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [f"data.train={write(tmp_path, 60, ENGLISH)}", "data.few_rows=0"]
+    labels = [f"data.train={write(tmp_path, 60, ENGLISH)}", "data.few_rows=0", "data.label=label"]
+    assert "model.encoder_options" not in prepare(load_config("my-labels", labels), None, tmp_path).decided
+    monkeypatch.setattr(decided, "MOST_INNER", 50)
+    assert "model.encoder_options" not in prepare(load_config("my-texts", files), None, tmp_path).decided
