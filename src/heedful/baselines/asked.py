@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,8 @@ from heedful.storage.installed import recipe_names
 
 _RECIPES = {"text": "disan-cr", "pair": "disan-snli", "relatedness": "disan-sick"}
 """Kind of data to the recipe of a data set that has none of its own."""
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,9 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
     config = settings_of(name, asked.overrides, asked.folder)
     if kind_of(config.model.task).of_words:
         return _board_of_tags(name, config, asked, say)
+    if config.data.features:
+        beside = ", ".join(config.data.features)
+        _LOG.warning("data.features: simple models read texts alone, without the columns %s", beside)
     splits = splits_of_runs(config, asked.folder, asked.runs, asked.examples)
     task = next(iter(splits.values())).task
     root = data_root(config, asked.folder)

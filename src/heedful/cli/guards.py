@@ -35,8 +35,8 @@ class Written(click.Path):
 PATH = click.Path(path_type=Path)
 """The type of an option that names a file or a folder that the command reads."""
 WRITTEN = Written()
-_NAMES_A_FILE = ("recipe", "what")
-"""Arguments that may be the name of a recipe, of a data set, or of a file."""
+_NAMES_A_FILE = ("recipe", "what", "file", "texts", "none_of_these")
+"""Arguments that may be the name of a recipe, of a data set, of a model, or of a file."""
 
 
 def guarded(command: click.Command) -> click.Command:
@@ -75,6 +75,8 @@ def refuse_overwriting(context: click.Context) -> None:
         for other, source in inputs:
             if _is_same(target, source):
                 raise UsageError(f"{option} {target}: is the {_kind(source)} of {other}; name another one")
+            if _is_same(target / "model", source):
+                raise UsageError(f"{option} {target}: holds the model of {other}; name another one")
             if any(_is_same(target, own) for own in _files_of_model(source)):
                 raise UsageError(
                     f"{option} {target}: is a file of the model {source}, which {other} names; name another one"
@@ -122,6 +124,8 @@ def _named(context: click.Context, *, written: bool) -> Iterator[tuple[str, Path
                         yield from ((called, each / name) for name in ("", *made))
         elif not written and parameter.name in _NAMES_A_FILE and isinstance(value, str):
             yield called, Path(value)
+        elif not written and parameter.name == "teachers" and isinstance(value, tuple):
+            yield from ((called, Path(each)) for each in value)
         elif not written and parameter.name == "overrides" and isinstance(value, tuple):
             yield from _in_settings(value, context.params.get("data"))
 
@@ -130,11 +134,13 @@ def _in_settings(overrides: tuple[str, ...], folder: object) -> Iterator[tuple[s
     """Yield the settings whose value is the name of a file, relative to the data folder or to the working folder."""
     for each in overrides:
         name, _, value = each.partition("=")
-        value = value.strip().strip("\"'")
-        if value and "\n" not in value:
-            yield f"--set {name}", Path(value)
-            if isinstance(folder, Path):
-                yield f"--set {name}", folder / value
+        value = value.strip()
+        values = value.strip("[]").split(",") if value[:1] == "[" else [value]
+        for one in (part.strip().strip("\"'") for part in values):
+            if one and "\n" not in one:
+                yield f"--set {name}", Path(one)
+                if isinstance(folder, Path):
+                    yield f"--set {name}", folder / one
 
 
 def _files_of_model(source: Path) -> Iterator[Path]:

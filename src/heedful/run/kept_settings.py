@@ -11,7 +11,7 @@ from heedful.errors import UsageError
 from heedful.run.run_config import RunConfig
 from heedful.run.task_tables import into_options
 from heedful.storage.fields import Fields, is_table
-from heedful.storage.manifest import read_json
+from heedful.storage.manifest import MANIFEST, read_json
 from heedful.tasks import find_task
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import checkpoint_exists, may_change
@@ -78,8 +78,9 @@ _NOT_SET = "not set"
 def check_same_run(folder: Path, config: RunConfig, fingerprint: Mapping[str, str]) -> None:
     """Refuse to go on with other settings or data than a run began with; nothing is written.
 
-    A folder without a checkpoint holds nothing to go on from, and what an older version did not write down is not
-    compared.
+    A folder without a checkpoint and without a model holds nothing to go on from or to lose, and what an older version
+    did not write down is not compared. A model of linear parts has no checkpoint: it is trained again, with the same
+    result.
 
     Args:
         folder: the run folder.
@@ -91,7 +92,7 @@ def check_same_run(folder: Path, config: RunConfig, fingerprint: Mapping[str, st
         ArtifactError: if what the folder keeps cannot be read.
     """
     home = RunFolder(folder)
-    if not checkpoint_exists(home.checkpoint):
+    if not (checkpoint_exists(home.checkpoint) or (home.model / MANIFEST).is_file()):
         return
     different: list[str] = []
     if home.config.exists():

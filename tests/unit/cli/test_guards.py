@@ -65,6 +65,42 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, command: str, how: str
     assert {path.read_text() for path in tmp_path.rglob("*.*") if path.is_file()} == {POOL}
 
 
+@pytest.mark.parametrize("how", ["same", "relative", "symbolic link"])
+@pytest.mark.parametrize("part", ["", "model"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--teacher", "{}"),
+        ("--from", "{}"),
+        ("--set", 'distil.teacher=["{}"]'),
+        ("--set", "data.learn_from={}"),
+    ],
+)
+def test_a_model_that_is_read_is_not_replaced(
+    tmp_path: Path, given: tuple[str, str], part: str, how: str
+) -> None:
+    """A teacher would be the first thing that its student replaces."""
+    (run := tmp_path / "run").mkdir()
+    (run / "model").mkdir()
+    for name in ("config.toml", "model/manifest.json"):
+        (run / name).write_text("{}")
+    (tmp_path / "pool.csv").write_text("text,label\nwho,a\nwhere,b\n")
+    source, other = run / part, other_name(run, how)
+    named = [each.format(source) for each in given]
+    said = tiny.run("train", tmp_path / "pool.csv", *named, "--out", other, "--overwrite", "--quiet")
+    assert said.code == 2
+    assert "name another one" in said.err
+    assert (run / "model" / "manifest.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("option", ["--texts", "--none-of-these"])
+def test_files_that_options_name_by_a_text_are_not_written_over(tmp_path: Path, option: str) -> None:
+    (file := tmp_path / "pool.csv").write_text(POOL)
+    said = tiny.run("train", "my-texts", option, file, "--out", file)
+    assert (said.code, f"is the file of {option}; name another one" in said.err) == (2, True)
+    assert file.read_text() == POOL
+
+
 def test_two_outputs_of_one_call_are_two_files(tmp_path: Path) -> None:
     said = tiny.run("export", tmp_path, "--onnx", tmp_path / "a", "--page", tmp_path / "a")
     assert (said.code, "would be written there too" in said.err) == (2, True)

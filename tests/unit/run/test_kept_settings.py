@@ -104,8 +104,23 @@ def test_a_run_of_an_older_version_goes_on(folder: Path) -> None:
     assert json.loads((folder / "run" / "data.json").read_text())["text.csv"]
 
 
-def test_a_run_without_a_checkpoint_begins_anew(folder: Path) -> None:
+def test_a_model_without_a_checkpoint_is_not_replaced_by_another_run(folder: Path) -> None:
+    """A model of linear parts has none; ``--resume`` would put the model of other rows in its place."""
     shutil.rmtree(folder / "run" / "checkpoints")
+    manifest = folder / "run" / "model" / "manifest.json"
+    before = manifest.read_text()
+    with pytest.raises(UsageError, match=r"model\.dropout"):
+        go(folder, "model.dropout=0.9")
+    file = folder / "data" / "text.csv"
+    file.write_text(file.read_text().replace("lovely", "grim"))
+    with pytest.raises(UsageError, match=r"the content of text\.csv has changed"):
+        go(folder)
+    assert manifest.read_text() == before
+
+
+def test_a_run_without_a_checkpoint_and_without_a_model_begins_anew(folder: Path) -> None:
+    shutil.rmtree(folder / "run" / "checkpoints")
+    shutil.rmtree(folder / "run" / "model")
     go(folder, "model.dropout=0.9")
     assert json.loads((folder / "run" / "config.json").read_text())["model"]["dropout"] == 0.9
 
