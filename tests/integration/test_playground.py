@@ -92,6 +92,7 @@ def test_the_keyboard_is_enough(opened: Any, folder: Path, tmp_path: Path) -> No
     assert len(plain) >= 3
     assert ["".join(text.split()) for text in shown] == ["".join(unescaped(text).split()) for text in plain]
     assert page.window.locator(".result", has_text="base, without words").count() == 1
+    assert re.fullmatch(r"one: \S.* (> |< )?[\d.]+ %", page.window.inner_text("#status"))
     focused = []
     for _ in range(5):
         page.window.keyboard.press("Shift+Tab")

@@ -75,7 +75,9 @@ def test_what_the_model_does_not_have_is_refused(doors: dict[str, Door], model: 
         with pytest.raises(UsageError, match="there is no class 'nonsense'; valid: neg, pos"):
             door("a film", MethodChoice("contributions", why="nonsense"))
         refusal = (
-            "needs torch" if name == "runtime" else "no explanation by gradient; choose occlusion or shapley"
+            "needs torch"
+            if name == "runtime"
+            else "no explanation by gradient; choose contributions, occlusion or shapley"
         )
         if name == "runtime" or model.name == "parts":
             with pytest.raises(UsageError, match=refusal):

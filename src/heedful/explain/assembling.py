@@ -177,6 +177,7 @@ def assembled(
         labels=shown.labels,
         probabilities=shown.probabilities,
         answered=None if shown.answered is None else shown.labels[shown.answered],
+        chosen=None if shown.chosen is None else tuple(shown.labels[place] for place in shown.chosen),
         score=shown.score,
         score_range=shown.score_range,
         quantity=shown.quantity,

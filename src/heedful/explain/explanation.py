@@ -173,6 +173,7 @@ class Explanation:
         tags: the tag of each word, of a model that gives every word one.
         quantity: what the score is called, such as the column of its gold.
         neighbors: training examples that the texts resemble, of a model that keeps them.
+        chosen: of several labels those that are answered, the likeliest first; None for a model that answers one.
         none_of_these: how unlike all training texts the texts are, of a model that may answer none of its classes.
     """
 
@@ -195,6 +196,7 @@ class Explanation:
     quantity: str = ""
     neighbors: tuple[Neighbor, ...] = ()
     none_of_these: Strangeness | None = None
+    chosen: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -207,6 +209,10 @@ class Explanation:
             )
         if not self.labels and self.score is None:
             raise UsageError("a prediction needs labels with probabilities, or a score; got neither.")
+        if self.chosen is not None:
+            _set(self, chosen=tuple(map(str, self.chosen)))
+            if not set(self.chosen) <= set(self.labels):
+                raise UsageError(f"chosen must be labels; got {self.chosen!r:.80}.")
         if self.answered is not None and self.answered not in self.labels:
             raise UsageError(f"answered must be one of the labels; got {self.answered!r:.80}.")
         numbers = np.asarray(
@@ -235,6 +241,10 @@ class Explanation:
         if self.answered is not None:
             return self.answered
         return self.labels[int(np.argmax(self.probabilities))] if self.labels else None
+
+    def answers(self, label: str) -> bool:
+        """Return whether a label is answered: one of several, or the nearest class."""
+        return label == self.nearest if self.chosen is None else label in self.chosen
 
     @property
     def certainty(self) -> float:

@@ -11,6 +11,7 @@ from heedful.drawing import write_figure
 from heedful.explain import panels
 from heedful.explain.attention_scene import keys_of
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
+from heedful.explain.html import headline
 from heedful.explain.scene import percent
 from heedful.explain.style import drawable
 from heedful.text.characters import shorten, visible
@@ -190,7 +191,6 @@ def _write(
 def _prediction(explanation: Explanation) -> str:
     if explanation.score is not None:
         return f"{shorten(visible(explanation.quantity or 'score'), 40)} {explanation.score:.2f}"
-    strange = explanation.none_of_these
-    if strange is not None and strange.rejected:
-        return f"{strange.label}, {strange.standing}"
-    return f"{explanation.predicted} {percent(explanation.certainty)}"
+    what, how = headline(explanation)
+    apart = explanation.chosen is not None or explanation.predicted != explanation.nearest
+    return f"{what}, {how}" if apart else f"{what} {percent(explanation.certainty)}"

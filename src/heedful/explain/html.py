@@ -178,12 +178,12 @@ def sections_of(explanation: Explanation) -> list[str]:
 
 def _why_not(explanation: Explanation) -> str:
     """Write what speaks for and against further classes, folded away."""
-    if len(explanation.labels) < 3 and not explanation.tags:
+    if len(explanation.labels) < 3 and not explanation.tags and explanation.chosen is None:
         return ""
     found = []
     for each in explanation.others:
         share = "" if each.probability is None else f" {percent(each.probability)}"
-        title = title_of(each).replace("Why ", "Why not ", 1)
+        title = title_of(each, answered=explanation.chosen is not None and explanation.answers(each.label))
         table = signed_table(each, explanation.sides)
         found.append(f"<details><summary>{escape(title)}?{share}</summary>{table}</details>")
     more = len(explanation.labels) - len(found) - 1
@@ -201,7 +201,10 @@ _FURTHER = "{:,} further classes: <code>heedful explain … --why LABEL</code> e
 
 def _signed(explanation: Explanation) -> str:
     said = explanation.attribution
-    return "" if said is None else signed_section(said, explanation.sides)
+    if said is None:
+        return ""
+    answered = explanation.chosen is None or explanation.answers(said.label)
+    return signed_section(said, explanation.sides, answered=answered)
 
 
 def render_frame(explanation: Explanation) -> str:
@@ -232,6 +235,9 @@ def headline(explanation: Explanation) -> tuple[str, str]:
     if explanation.tags:
         count = len(explanation.tags)
         return f"{count} word{'s' * (count != 1)} tagged", f"{percent(explanation.certainty)} on average"
+    if explanation.chosen is not None:
+        said = f"{len(explanation.chosen)} of {len(explanation.labels):,} labels"
+        return ", ".join(explanation.chosen) or "no label", said
     strange = explanation.none_of_these
     if strange is not None and strange.rejected:
         return strange.label, strange.standing
@@ -266,13 +272,13 @@ def probability_table(explanation: Explanation) -> str:
         return ""
     answers = list(zip(explanation.labels, explanation.probabilities, strict=True))
     if explanation.score is None:
-        answers.sort(key=lambda answer: (answer[0] != explanation.nearest, -answer[1]))
+        answers.sort(key=lambda answer: (not explanation.answers(answer[0]), -answer[1]))
     rows = [
-        f"<tr{' class=best' if label == explanation.nearest else ''}><td>{_safe(label)}</td>"
+        f"<tr{' class=best' if explanation.answers(label) else ''}><td>{_safe(label)}</td>"
         f'<td class="bar">{_bar(p)}</td><td class="r">{percent(p)}</td></tr>'
         for label, p in answers
     ]
-    kind = "answer" if explanation.score is None else "grade"
+    kind = "label" if explanation.chosen is not None else "answer" if explanation.score is None else "grade"
     head = f'<tr><th>{kind}</th><th><span class="unseen">share</span></th><th class="r">probability</th></tr>'
     if len(rows) <= _MANY_LABELS:
         return f"<table>{head}{''.join(rows)}</table>"

@@ -48,15 +48,17 @@ def neighbors_section(found: Sequence[Neighbor]) -> str:
     if not found:
         return ""
     rows = "".join(
-        f'<tr><td class="r">{each.similarity:.2f}</td><td><bdi>{escape(visible(each.said))}</bdi></td>'
-        f'<td class="r">{each.row:,}</td><td><bdi>{escape(_texts(each))}</bdi></td>'
-        f"<td><bdi>{escape(_shared(each))}</bdi></td></tr>"
-        for each in found
+        f'<tr><td class="r">{each.similarity:.2f}</td><td>{_example(each)}</td></tr>' for each in found
     )
-    head = (
-        '<tr><th class="r">alike</th><th>label</th><th class="r">row</th><th>text</th><th>both have</th></tr>'
-    )
+    head = '<tr><th class="r">alike</th><th>training example</th></tr>'
     return f'<section><h2>{TITLE}</h2><table>{head}{rows}</table><p class="note">{_NOTE}</p></section>'
+
+
+def _example(each: Neighbor) -> str:
+    """Write a training example for a narrow screen too: its text, and below it label, row and shared words."""
+    text = f"<bdi>{escape(_texts(each))}</bdi><br>" if each.texts else ""
+    shared = f" · both have <bdi>{escape(_shared(each))}</bdi>" if each.shared else ""
+    return f'{text}<b><bdi>{escape(visible(each.said))}</bdi></b> <span class="muted">row {each.row:,}{shared}</span>'
 
 
 def as_cell(found: Sequence[Neighbor]) -> str:

@@ -56,26 +56,28 @@ def sum_of(attribution: Attribution) -> str:
     return shown if attribution.probability is None else f"{shown} = {percent(attribution.probability)}"
 
 
-def title_of(attribution: Attribution) -> str:
-    """Return the title of a picture: what is explained."""
+def title_of(attribution: Attribution, *, answered: bool = True) -> str:
+    """Return the title of a picture: what is explained, and whether it is what the model answers."""
     if attribution.is_log_odds:
-        return f"Why “{shorten(visible(attribution.label), 60)}”"
+        return f"{'Why' if answered else 'Why not'} “{shorten(visible(attribution.label), 60)}”"
     return f"What raises and what lowers {visible(attribution.of)}"
 
 
-def signed_section(attribution: Attribution, views: Sequence[SentenceView]) -> str:
+def signed_section(attribution: Attribution, views: Sequence[SentenceView], *, answered: bool = True) -> str:
     """Write what each word contributes as a section of a page: lines that add up, and what the numbers mean.
 
     Args:
         attribution: what each word contributes.
         views: the sides.
+        answered: whether it is what the model answers.
 
     Returns:
         HTML, all text escaped.
     """
     method = "" if attribution.method == "contributions" else f" ({escape(attribution.method)})"
+    title = escape(title_of(attribution, answered=answered))
     return (
-        f"<section><h2>{escape(title_of(attribution))}{method}</h2>{signed_table(attribution, views)}"
+        f"<section><h2>{title}{method}</h2>{signed_table(attribution, views)}"
         f'<p class="note">{escape(attribution.legend)}</p></section>'
     )
 
@@ -174,7 +176,12 @@ def _bar(value: float, longest: float) -> str:
 
 
 def signed_lines(
-    attribution: Attribution, views: Sequence[SentenceView], width: int, *, color: bool
+    attribution: Attribution,
+    views: Sequence[SentenceView],
+    width: int,
+    *,
+    color: bool,
+    answered: bool = True,
 ) -> list[str]:
     """Write what each word contributes for a terminal.
 
@@ -183,12 +190,13 @@ def signed_lines(
         views: the sides.
         width: columns.
         color: whether to color the words of the texts; words that lower the number have another color.
+        answered: whether it is what the model answers.
 
     Returns:
         A title, the texts in color where that is wanted, lines that add up, and what the numbers mean.
     """
     method = "" if attribution.method == "contributions" else f" ({attribution.method})"
-    lines = [title_of(attribution) + method]
+    lines = [title_of(attribution, answered=answered) + method]
     if color:
         up, down = attribution.signs
         for side, view in enumerate(views):

@@ -46,18 +46,20 @@ def render_text(
     pen = _Pen(color)
     width = max(width, _NARROWEST)
     said = _prediction(explanation).split("\n")
-    lines = said if explanation.tags else [pen.bold(x) for x in wrap(said[0], width, subsequent_indent="  ")]
+    lines = said if explanation.tags else [pen.bold(line) for line in _wrapped(said[0], width)]
     attention = explanation.attribution is None if attention is None else attention
     lines += wrap(_deletion(explanation), width, subsequent_indent=" " * _LABEL)
     lines += wrap(
         visible(explanation.standing), width, initial_indent=" " * _LABEL, subsequent_indent=" " * _LABEL
     )
     if explanation.none_of_these is not None:
-        lines += wrap(explanation.none_of_these.sentence(), width, subsequent_indent="  ")
+        lines += _wrapped(explanation.none_of_these.sentence(), width)
     for view in explanation.sides:
         lines += ["", *_sentence(view, width, pen)]
     if explanation.attribution is not None:
-        title, *rest = signed_lines(explanation.attribution, explanation.sides, width, color=color)
+        said_of = explanation.attribution
+        answered = explanation.chosen is None or explanation.answers(said_of.label)
+        title, *rest = signed_lines(said_of, explanation.sides, width, color=color, answered=answered)
         lines += ["", pen.bold(title), *rest]
         lines += _others(explanation)
     if explanation.neighbors:
@@ -74,6 +76,12 @@ def render_text(
         for view in explanation.sides:
             lines += _words(view, width, pen) + _fusion(view, width)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Break a line between words; no percent sign is parted from its number."""
+    kept = wrap(line.replace(" %", "\N{NO-BREAK SPACE}%"), width, subsequent_indent="  ")
+    return [each.replace("\N{NO-BREAK SPACE}%", " %") for each in kept]
 
 
 class _Pen:
@@ -102,15 +110,18 @@ def _prediction(explanation: Explanation) -> str:
         return f"{name} {explanation.score:.2f}" + ("" if span is None else f" ({span[0]:g} to {span[1]:g})")
     answers = sorted(
         zip(explanation.labels, explanation.probabilities, strict=True),
-        key=lambda a: (a[0] != explanation.nearest, -a[1]),
+        key=lambda a: (not explanation.answers(a[0]), -a[1]),
     )
     if explanation.tags:
         return "\n".join(_tags(explanation))
-    first, *rest = [f"{visible(label)} {percent(p)}" for label, p in answers]
+    told = [f"{visible(label)} {percent(p)}" for label, p in answers]
+    count = 1 if explanation.chosen is None else len(explanation.chosen)
+    first, rest = ", ".join(told[:count]) or "no label", told[count:]
     first += " by the costs of wrong answers" if explanation.answered is not None else ""
     if len(rest) > _SHOWN:
         rest = [*rest[: _SHOWN - 1], f"{len(rest) - _SHOWN + 1:,} more"]
-    said = first + (f"   ({', '.join(rest)})" if rest else "")
+    no = "not " if explanation.chosen is not None else ""
+    said = first + (f"   ({no}{', '.join(rest)})" if rest else "")
     strange = explanation.none_of_these
     if strange is None or not strange.rejected:
         return said
@@ -147,8 +158,10 @@ def _others(explanation: Explanation) -> list[str]:
         strongest = sorted(said, key=lambda pair: -abs(pair[0]))[:3]
         words = ", ".join(f"{shorten(visible(word), 20)} {value:+.2f}" for value, word in strongest)
         share = "" if each.probability is None else f" ({percent(each.probability)})"
-        found.append(f"  {title_of(each).replace('Why ', 'Why not ', 1)}{share}: {words}")
-    return ["", *found] if found and len(explanation.labels) > 2 else []
+        title = title_of(each, answered=explanation.chosen is not None and explanation.answers(each.label))
+        found.append(f"  {title}{share}: {words}")
+    several = len(explanation.labels) > 2 or explanation.chosen is not None
+    return ["", *found] if found and several else []
 
 
 def _deletion(explanation: Explanation) -> str:

@@ -180,6 +180,7 @@ class Shown:
         score: the number, where the answer is one.
         score_range: the least and the greatest number that there can be.
         answered: the number of the label that is answered; None for the most probable one.
+        chosen: of several labels the numbers of those that are answered, the likeliest first; None for one of them.
         deletable: whether deleting words is measured by the probability of the first answer.
         kind: how logits become the answer: "class", a softmax; "label", each by itself; "grade", the mean of a softmax
             over grades; "number", the logit itself.
@@ -192,6 +193,7 @@ class Shown:
     score: float | None = None
     score_range: tuple[float, float] | None = None
     answered: int | None = None
+    chosen: tuple[int, ...] | None = None
     deletable: bool = True
     kind: Literal["class", "label", "grade", "number"] = "class"
     temperature: float = 1.0

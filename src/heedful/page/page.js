@@ -64,22 +64,22 @@ function acrossTable(said, sides) {
   return element("div", {}, element("table", { class: "signed" }, head, ...rows), element("p", { class: "note" }, note));
 }
 
-const whyTitle = ({ isLogOdds, label, of }) =>
-  isLogOdds ? `Why “${shorten(oneLine(label), 60)}”` : `What raises and what lowers the ${of}`;
+const whyTitle = ({ isLogOdds, label, of }, answered) =>
+  isLogOdds ? `${answered ? "Why" : "Why not"} “${shorten(oneLine(label), 60)}”` : `What raises and what lowers the ${of}`;
 
-function contributionSection([first, ...others], sides) {
+function contributionSection([first, ...others], { sides, chosen }) {
   const how = first.choices ? `computed from ${first.choices} choices of the words` : "exact";
   const meaning = first.isLogOdds ? "Above 0 a word speaks for the answer, below 0 against it."
     : "Above 0 a word raises the number, below 0 it lowers it.";
   const note = `Each number is how much the word changes the ${first.of} (${how}). ${meaning} With the base everything adds up.`;
-  const folded = (others.length > 1 ? others : []).map((said) => element("details", {},
-    element("summary", {}, `${whyTitle(said).replace("Why ", "Why not ")}? ${percent(said.probability)}`),
+  const folded = (others.length > 1 || chosen ? others : []).map((said) => element("details", {},
+    element("summary", {}, `${whyTitle(said, chosen?.includes(said.label))}? ${percent(said.probability)}`),
     contributionTable(said, sides)));
   if (folded.length > FEW) {
     const rest = folded.splice(FEW);
     folded.push(element("details", {}, element("summary", {}, `${rest.length} more`), ...rest));
   }
-  return element("section", {}, element("h2", {}, whyTitle(first)), contributionTable(first, sides),
+  return element("section", {}, element("h2", {}, whyTitle(first, chosen?.includes(first.label) ?? true)), contributionTable(first, sides),
     element("p", { class: "note" }, note), ...folded);
 }
 
@@ -256,7 +256,7 @@ async function showContributions(model, answer, current) {
     step = steps.next();
   }
   showWords(answer, step.value[0]);
-  at("contributions").replaceChildren(contributionSection(step.value, answer.sides));
+  at("contributions").replaceChildren(contributionSection(step.value, answer));
 }
 
 function clear() {

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from heedful.errors import DataError, UsageError
-from heedful.explain import Explanation, SentenceView
+from heedful.explain import Explanation, SentenceView, render_html
+from heedful.explain.attribution import Attribution
 
 
 def words(**more):
@@ -128,3 +129,37 @@ def test_the_methods_write_files_and_lines(pair, tmp_path):
     assert pair.to_html(tmp_path / "a.html").read_text("utf-8").startswith("<!DOCTYPE html>")
     assert pair.to_figure(tmp_path / "a.svg").stat().st_size > 10_000
     assert pair.to_text().startswith("entailment 87.0 %")
+
+
+def several(*chosen: str) -> Explanation:
+    view = SentenceView.from_words("text", ["so", "happy"])
+    said = [
+        Attribution("contributions", f"“{name}”", (np.array([0.5, value]),), 0.5 + value, label=name, probability=p)
+        for name, value, p in (("joy", 1.5, 0.88), ("loud", 0.1, 0.65), ("fear", -3.0, 0.08))
+    ]  # fmt: skip
+    shares = {"fear": 0.08, "joy": 0.88, "loud": 0.65}
+    return Explanation(
+        (view,), tuple(shares), tuple(shares.values()), attribution=said[0], others=tuple(said[1:]), chosen=chosen
+    )  # fmt: skip
+
+
+def test_of_several_labels_those_that_are_answered_stand_first() -> None:
+    found = several("joy", "loud")
+    assert Explanation.from_dict(json.loads(json.dumps(found.to_dict()))).chosen == ("joy", "loud")
+    assert [found.answers(name) for name in found.labels] == [False, True, True]
+    text = found.to_text()
+    assert text.startswith("joy 88.0 %, loud 65.0 %   (not fear 8.0 %)")
+    assert "Why “joy”" in text
+    assert "Why “loud” (65.0 %)" in text
+    assert "Why not “fear” (8.0 %)" in text
+    page = render_html(found)
+    assert "<h1>joy, loud<small>2 of 3 labels</small></h1>" in page
+    assert page.count("<tr class=best>") == 2
+    assert "<summary>Why “loud”? 65.0 %</summary>" in page
+    assert "<summary>Why not “fear”? 8.0 %</summary>" in page
+    nothing = several()
+    assert nothing.to_text().startswith("no label   (not joy 88.0 %, loud 65.0 %, fear 8.0 %)")
+    assert "Why not “joy”" in nothing.to_text()
+    assert "<h2>Why not “joy”</h2>" in render_html(nothing)
+    with pytest.raises(UsageError, match="chosen must be labels"):
+        several("anger")

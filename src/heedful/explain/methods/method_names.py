@@ -91,5 +91,6 @@ def attribute(
         **(further or {}),
     }
     if method not in ways:
-        raise UsageError(f"this model has no explanation by {method}; choose {' or '.join(ways)}")
+        others = f"{', '.join([DEFAULT, *ways][:-1])} or {[*ways][-1]}"
+        raise UsageError(f"this model has no explanation by {method}; choose {others}")
     return ways[method]()

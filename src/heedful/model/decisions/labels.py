@@ -37,10 +37,15 @@ class LabelsDecision(Decision[LabelsAnswer]):
     def answers(self, logits: Logits, read: Sequence[Read]) -> Iterator[LabelsAnswer]:
         """See `Decision.answers`; the likeliest label comes first."""
         for own, how in zip(self.probabilities(logits), read, strict=True):
-            chosen = [place for place in np.argsort(-own) if own[place] >= self.thresholds[place]]
+            chosen = self._ordered(own)
             named = dict(zip(self.names, own.tolist(), strict=True))
             yield LabelsAnswer(tuple(self.names[place] for place in chosen), named, **vars(how))
 
     def shown(self, logits: Logits) -> Shown:
         """See `Decision.shown`."""
-        return Shown(self.names, tuple(self.probabilities(logits[None])[0].tolist()), kind="label")
+        (own,) = self.probabilities(logits[None])
+        return Shown(self.names, tuple(own.tolist()), chosen=tuple(self._ordered(own)), kind="label")
+
+    def _ordered(self, own: Shares) -> list[int]:
+        """Return the labels that reach their thresholds, the likeliest first, for probabilities [Y]."""
+        return [place for place in np.argsort(-own).tolist() if own[place] >= self.thresholds[place]]

@@ -135,7 +135,7 @@ async function ask() {
     arrangeBy(replies[0].explanation);
     results.replaceChildren(...replies.map((reply) => show(reply.model, reply.page)));
     results.classList.toggle("two", names.length > 1);
-    const said = [...results.querySelectorAll("h3.answer")].map((each) => each.textContent.replace(/((?:[<>] )?[\d.]+ %)$/, " $1"));
+    const said = [...results.querySelectorAll("h3.answer")].map((each) => [...each.childNodes].map((part) => part.textContent).join(" "));
     say([...names.map((name, place) => `${name}: ${said[place]}`), ...told].join("; "));
   } catch (error) {
     if (own.signal.aborted) return;

@@ -109,7 +109,9 @@ def test_what_is_wrong_is_named() -> None:
     question = Game(2).question
     with pytest.raises(UsageError, match=r"there is no explanation method 'oclusion'.*occlusion"):
         attribute("oclusion", question)
-    with pytest.raises(UsageError, match="no explanation by gradient; choose occlusion or shapley"):
+    with pytest.raises(
+        UsageError, match="no explanation by gradient; choose contributions, occlusion or shapley"
+    ):
         attribute("gradient", question)
     with pytest.raises(UsageError, match="samples must be 1 or more"):
         MethodChoice("shapley", Sampling(0))
