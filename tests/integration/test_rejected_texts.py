@@ -244,7 +244,11 @@ def test_a_whole_model_counts_what_fits_no_class(folder, rows, tmp_path) -> None
     held = [[text, label] for text, label in zip(*(part[:40] for part in rows), strict=True)]
     file = write_csv(
         tmp_path / "new.csv",
-        [*held, *([text, NONE] for text in STRANGE), ["ssh port boils", "pos"]],
+        [
+            *held,
+            *([text, label] for text, label in zip(STRANGE, [NONE, "cooking", "buses"] * 2, strict=True)),
+            ["ssh port boils", "pos"],
+        ],
         ["text", "label"],
     )
     done = run("explain", folder, "--all", file, "--json", "--html", tmp_path / "all.html")
@@ -252,6 +256,9 @@ def test_a_whole_model_counts_what_fits_no_class(folder, rows, tmp_path) -> None
     found = done.json()
     own = {each["name"]: each for each in found["classes"]}
     assert (own[NONE]["count"], own[NONE]["recall"]) == (len(STRANGE), 1.0)
+    assert not {"cooking", "buses"} & set(own)
     missed = [each for each in found["confusions"] if (each["label"], each["answer"]) == ("pos", NONE)]
+    assert found["calibration"]["bins"]
+    assert not [each for each in found["mistakes"] if each["label"] == NONE]
     assert missed[0]["texts"][0]["probability"] > 0.9
     assert NONE in (tmp_path / "all.html").read_text(encoding="utf-8")

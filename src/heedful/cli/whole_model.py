@@ -68,7 +68,10 @@ def show_whole(
         return explain(example, rough=True)
 
     corpus, columns = _read(answering, file, requests)
-    asked = Asked(str(model), _classes(answering), answer, explain, explain_roughly, explain)
+    decision = answering.decision if answering.kind.outputs == "classes" else None
+    reject = getattr(decision, "reject", None)
+    none = "" if reject is None else reject.label
+    asked = Asked(str(model), _classes(answering), answer, explain, explain_roughly, explain, none)
     found = whole_report(
         asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
     )

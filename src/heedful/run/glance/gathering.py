@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class Asked:
         explain_roughly: likewise, with fewer choices of words, where many are added up.
         explain_part: explains a label of an example, or the tag of a word: takes the example, the label or "", and the
             number of the word from 1 or "". None for models without such parts.
+        none: what it answers to a text that fits no class; empty for a model that always answers one. Rows with a label
+            that it does not know count as such texts.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Asked:
     explain: Callable[[Example], Explanation]
     explain_roughly: Callable[[Example], Explanation]
     explain_part: Callable[[Example, str, str], Explanation] | None = None
+    none: str = ""
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,14 @@ def glance_at(
     """
     if not asked.labels:
         raise UsageError(f"{asked.name}: a report of a whole model is for models that answer with one class")
-    kept = [example for example in examples if example.target is not None]
+    known_labels = {*asked.labels, asked.none}
+    kept = [
+        replace(example, target=asked.none)
+        if asked.none and str(example.target) not in known_labels
+        else example
+        for example in examples
+        if example.target is not None
+    ]
     if not kept:
         raise DataError(f"{source}: no row has a label")
     answers = asked.answer(kept)
@@ -247,7 +257,7 @@ def glance_at(
         _confusions(labels, gold, predicted, surest),
         tuple(mistakes),
         tuple(slices_of(kept, answers, right, read)),
-        reliability(np.log(np.maximum(shares, 1e-300)), gold),
+        _calibration(shares[known], gold[known]) if asked.none else _calibration(shares, gold),
         tuple(
             Suspect(
                 int(k), float(shares[k, gold[k]]), labels[int(shares[k].argmax())], float(shares[k].max())
@@ -257,6 +267,11 @@ def glance_at(
         len(ranked),
         summed.sums.texts,
     )
+
+
+def _calibration(shares: NDArray[np.float64], gold: NDArray[np.int64]) -> Reliability:
+    """Compare probabilities with how often they come true; without rows nothing is off."""
+    return reliability(np.log(np.maximum(shares, 1e-300)), gold) if len(gold) else Reliability(0.0, 0.0, ())
 
 
 def _surest(places: NDArray[np.int64], sure: NDArray[np.float64]) -> list[int]:
