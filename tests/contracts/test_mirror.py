@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import heedful
 
@@ -331,9 +330,10 @@ def imports_of(file: Path) -> set[str]:
     return {path for path in places if (SOURCE / path).is_file()}
 
 
-IMPORTS = {path.relative_to(SOURCE).as_posix(): imports_of(path) for path in SOURCE.rglob("*.py")}
-BY_TESTS = {path.relative_to(TESTS).as_posix(): imports_of(path) for path in TESTS.rglob("test_*.py")}
-IMPORTED = set().union(*BY_TESTS.values())
+@cache
+def imports_below(folder: Path, pattern: str) -> dict[str, set[str]]:
+    """Return what the files below a folder import."""
+    return {path.relative_to(folder).as_posix(): imports_of(path) for path in folder.rglob(pattern)}
 
 
 def reaches(file: str, module: str) -> bool:
@@ -341,39 +341,39 @@ def reaches(file: str, module: str) -> bool:
 
     A command is imported by its name.
     """
-    folder = module.partition("/")[0]
+    folder, imports = module.partition("/")[0], imports_below(SOURCE, "*.py")
     text = (TESTS / file).read_text(encoding="utf-8")
     commands = {f"cli/{name}.py" for name in re.findall(r'"([a-z]+)"', text)}
-    seen, waiting = set[str](), BY_TESTS[file] | (commands & set(IMPORTS))
+    seen, waiting = set[str](), imports_below(TESTS, "test_*.py")[file] | (commands & set(imports))
     while waiting:
         each = waiting.pop()
         seen.add(each)
-        waiting |= {other for other in IMPORTS[each] - seen if other.partition("/")[0] == folder}
+        waiting |= {other for other in imports[each] - seen if other.partition("/")[0] == folder}
     return module in seen
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_a_module_is_tested_by_a_file_of_its_name_or_by_one_that_imports_it(module: Path) -> None:
-    if code_lines(SOURCE / module) <= LONG:
-        return
-    own = TESTS / "unit" / module.parent / f"test_{module.name}"
-    assert own.is_file() or module.as_posix() in IMPORTED or module.as_posix() in TESTED_BY, (
-        f"write tests/unit/{module.parent}/test_{module.name}, or list it in TESTED_TOGETHER"
-    )
+def test_a_module_is_tested_by_a_file_of_its_name_or_by_one_that_imports_it() -> None:
+    tested = {*TESTED_BY}.union(*imports_below(TESTS, "test_*.py").values())
+    wrong = []
+    for module in MODULES:
+        own = TESTS / "unit" / module.parent / f"test_{module.name}"
+        if not own.is_file() and module.as_posix() not in tested and code_lines(SOURCE / module) > LONG:
+            wrong.append(
+                f"write tests/unit/{module.parent}/test_{module.name}, or list it in TESTED_TOGETHER"
+            )
+    assert wrong == []
 
 
-@pytest.mark.parametrize(("module", "file"), TESTED_BY.items())
-def test_the_table_names_what_there_is(module: str, file: str) -> None:
-    assert (SOURCE / module).is_file()
-    assert (TESTS / file).is_file()
-    assert not (TESTS / "unit" / Path(module).parent / f"test_{Path(module).name}").is_file(), (
-        "it has a file of its own"
-    )
+def test_the_table_names_what_there_is() -> None:
+    assert [module for module in TESTED_BY if not (SOURCE / module).is_file()] == []
+    assert [file for file in TESTED_BY.values() if not (TESTS / file).is_file()] == []
+    own = {module: TESTS / "unit" / Path(module).parent / f"test_{Path(module).name}" for module in TESTED_BY}
+    assert [module for module, file in own.items() if file.is_file()] == [], "it has a file of its own"
 
 
-@pytest.mark.parametrize("file", TESTED_TOGETHER)
-def test_modules_that_are_tested_together_are_reached_by_their_test(file: str) -> None:
-    assert [module for module in TESTED_TOGETHER[file] if not reaches(file, module)] == []
+def test_modules_that_are_tested_together_are_reached_by_their_test() -> None:
+    together = [(file, module) for file, modules in TESTED_TOGETHER.items() for module in modules]
+    assert [(file, module) for file, module in together if not reaches(file, module)] == []
 
 
 def test_a_test_does_not_reach_what_it_does_not_import() -> None:
