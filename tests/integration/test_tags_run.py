@@ -32,6 +32,10 @@ FEW: dict[str, Any] = {
 }
 
 
+one_scheme = pytest.mark.parametrize("folder", ["bioes"], indirect=True)
+"""For what knows nothing of schemes."""
+
+
 def sentences(count: int, scheme: str, seed: int = 0) -> tuple[list[list[str]], list[list[str]]]:
     """Sentences of a person and a place in either order, with their tags."""
     random = np.random.default_rng(seed)
@@ -132,6 +136,7 @@ def test_every_word_of_a_long_text_has_a_tag_on_every_road(folder: Path, tmp_pat
     assert measured["notes"]["texts cut"] == 0
 
 
+@one_scheme
 def test_a_shorter_limit_changes_the_windows_and_loses_no_word(folder: Path) -> None:
     words = " ".join(word for text in sentences(20, "bio")[0] for word in text)
     for limit in ("1", "3", "7", "50", "1000"):
@@ -140,6 +145,7 @@ def test_a_shorter_limit_changes_the_windows_and_loses_no_word(folder: Path) -> 
         assert len(found["tags"]) == len(found["words"])
 
 
+@one_scheme
 def test_a_text_that_is_no_longer_than_a_window_is_tagged_as_before(folder: Path) -> None:
     model = load_model(folder / "run")
     assert isinstance(model, TagsModel)
@@ -150,6 +156,7 @@ def test_a_text_that_is_no_longer_than_a_window_is_tagged_as_before(folder: Path
     assert len(beside[-1].tags) == 900
 
 
+@one_scheme
 def test_the_explanation_of_a_long_text_says_that_it_was_cut(folder: Path) -> None:
     words = " ".join(["old"] * 900)
     for precision in ((), ("--method", "gradient")):
@@ -157,6 +164,7 @@ def test_the_explanation_of_a_long_text_says_that_it_was_cut(folder: Path) -> No
         assert found.code == 0, found.err
 
 
+@one_scheme
 def test_a_long_text_is_refused_in_one_line_if_that_is_asked_for(folder: Path) -> None:
     (folder / "long.txt").write_text(" ".join(["old"] * 1_000) + "\n", encoding="utf-8")
     refused = tiny.run("predict", folder / "run", "--input", folder / "long.txt", "--truncate", "error")
@@ -204,7 +212,7 @@ def test_the_estimator_takes_lists_of_words(tmp_path: Path) -> None:
 
 
 def test_scikit_learn_takes_the_estimator() -> None:
-    texts, _ = sentences(60, "bio")
+    texts, _ = sentences(24, "bio")
     few = {**FEW, "train__max_steps": 6}
     assert not is_classifier(TokenTagger())
     assert clone(TokenTagger(**few)).get_params() == TokenTagger(**few).get_params()

@@ -32,7 +32,7 @@ X, Y = [text for text, _ in ROWS], [label for _, label in ROWS]
 
 @pytest.fixture(scope="module")
 def model() -> TextClassifier:
-    return TextClassifier(**SMALL, model__wide="linear").fit(X[:130], Y[:130])
+    return TextClassifier(**SMALL, model__wide="linear").fit(X[:130], Y[:130], baseline=False)
 
 
 def test_it_is_added_to_the_logits_with_the_weight_of_dev(model: TextClassifier) -> None:
@@ -143,12 +143,14 @@ def test_where_dev_does_not_agree_there_is_none() -> None:
         "model__hidden": 16,
     }
     shuffled = list(X[:120])
-    good = TextClassifier(**trained, model__wide="linear", data__dev_fraction=0.3).fit(shuffled, Y[:120])
+    good = TextClassifier(**trained, model__wide="linear", data__dev_fraction=0.3).fit(
+        shuffled, Y[:120], baseline=False
+    )
     part = good.predictor.about.wide
     assert good.score(X[120:], Y[120:]) > 0.95
     if part is None:
         assert good.predictor.text.phrases == PhraseRule()
-    without = TextClassifier(**SMALL, model__wide="none").fit(X[:60], Y[:60])
+    without = TextClassifier(**SMALL, model__wide="none").fit(X[:60], Y[:60], baseline=False)
     assert without.predictor.about.wide is None
     assert without.predictor.encode_examples(without.predictor.read(X[:3]).examples)[0].phrases is None
 
@@ -156,10 +158,12 @@ def test_where_dev_does_not_agree_there_is_none() -> None:
 def test_pairs_and_scores_have_one_too() -> None:
     rows = pairs()
     asked = [(first, second) for first, second, _ in rows]
-    made = PairClassifier(**SMALL, model__wide="linear").fit(asked[:200], [label for *_, label in rows[:200]])
+    made = PairClassifier(**SMALL, model__wide="linear").fit(
+        asked[:200], [label for *_, label in rows[:200]], baseline=False
+    )
     assert np.isfinite(made.predict_proba(asked[200:230])).all()
     scorer = PairScorer(**SMALL, model__wide="linear", model__sentence="none")
-    scorer.fit(asked[:200], [4.0 if label == "yes" else 2.0 for *_, label in rows[:200]])
+    scorer.fit(asked[:200], [4.0 if label == "yes" else 2.0 for *_, label in rows[:200]], baseline=False)
     assert np.isfinite(scorer.predict(asked[200:230])).all()
 
 
@@ -171,7 +175,7 @@ def test_a_run_from_the_command_line_says_and_uses_it(tmp_path: Path) -> None:
     small = [part for k, v in SMALL.items() for part in ("--set", f"{k.replace('__', '.')}={v}")]
     done = run(
         *("train", "my-texts", "--set", f"data.train={tmp_path / 't.csv'}", "--set", "model.wide=linear"),
-        *(*small, "--out", tmp_path / "run"),
+        *(*small, "--out", tmp_path / "run", "--no-baseline"),
     )
     assert done.code == 0, done.err
     card = (tmp_path / "run" / "model" / "README.md").read_text()

@@ -24,7 +24,7 @@ def padded(lengths: np.ndarray, batches: list[np.ndarray]) -> int:
     grouped=st.booleans(),
     epoch=st.integers(0, 3),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_every_example_once_and_both_limits_kept(
     lengths, batch_size, max_tokens, shuffle, bucketing, grouped, epoch
 ) -> None:  # type: ignore[no-untyped-def]
