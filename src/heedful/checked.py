@@ -274,6 +274,7 @@ def fit(value: object, hint: object) -> tuple[object, str]:
 
 
 _HINTS: dict[type[object], dict[str, object]] = {}
+_CHECKS: dict[type[object], dict[str, Check]] = {}
 
 
 def _fields(kind: type[object]) -> tuple[Field[object], ...]:
@@ -295,7 +296,9 @@ def _hints(kind: type[object]) -> dict[str, object]:
 
 
 def _checks(kind: type[object]) -> dict[str, Check]:
-    return {part.name: part.metadata["check"] for part in _fields(kind) if "check" in part.metadata}
+    if kind not in _CHECKS:
+        _CHECKS[kind] = {p.name: p.metadata["check"] for p in _fields(kind) if "check" in p.metadata}
+    return _CHECKS[kind]
 
 
 def _anything(value: object) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from importlib import metadata, resources
@@ -27,6 +28,8 @@ ALIASES = {"my-english-texts": "my-texts"}
 """Former names of recipes: English word vectors are used by default now, where heedful-en is installed."""
 ELSEWHERE = {f"{encoder}-multi30k": "heedful-lab" for encoder in ("mssan", "mtsa", "transformer")}
 """Recipes of packages that may not be installed: name to the package."""
+_SETTLED = 600 * 10**9
+"""Nanoseconds after which no installation that changed a folder is still under way."""
 
 
 def installed(group: str) -> dict[str, metadata.EntryPoint]:
@@ -34,7 +37,7 @@ def installed(group: str) -> dict[str, metadata.EntryPoint]:
 
     The metadata of all packages is read again only where a folder of ``sys.path`` or the metadata in it have changed:
     it takes some hundredths of a second. An installation writes the folder of the metadata first and the entry points
-    later, so a process that asks in between has to look at both.
+    later, so a process that asks in between, or in the ten minutes after, has to look at both.
 
     Args:
         group: such as "heedful.models".
@@ -122,7 +125,10 @@ def _folders() -> Iterator[Path]:
 
 def _changed(place: str) -> Iterator[tuple[str, int]]:
     try:
-        yield place, os.stat(place or ".").st_mtime_ns
+        changed = os.stat(place or ".").st_mtime_ns
+        yield place, changed
+        if time.time_ns() - changed > _SETTLED:
+            return
         with os.scandir(place or ".") as found:
             described = [entry for entry in found if entry.name.endswith((".dist-info", ".egg-info"))]
         for entry in described:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
 
 ENGLISH = "heedful-en"
 """The package of English word vectors."""
@@ -63,10 +65,16 @@ def package_of(name: str) -> str:
 
 def _known_words() -> frozenset[str]:
     """Return the words and forms that the package knows; none where it is not installed."""
-    from heedful.storage.shared_rows import BASEFORMS, ROWS, kept_rows, packaged_rows
+    from heedful.storage.shared_rows import packaged_rows
 
     folder = packaged_rows(ENGLISH)
-    if folder is None:
-        return frozenset()
+    return frozenset() if folder is None else _words_in(folder)
+
+
+@lru_cache(1)
+def _words_in(folder: Path) -> frozenset[str]:
+    """Read the words and forms of the package."""
+    from heedful.storage.shared_rows import BASEFORMS, ROWS, kept_rows
+
     lines = (folder / BASEFORMS).read_text(encoding="utf-8").splitlines()
     return frozenset(kept_rows(folder / ROWS).words) | {line.split("\t", 1)[0] for line in lines}

@@ -61,3 +61,19 @@ def test_entry_points_that_an_installation_writes_last_are_found(
 def test_what_is_given_out_is_a_copy() -> None:
     installed("heedful.models").clear()
     assert "en-nli" in installed("heedful.models")
+
+
+def test_a_folder_that_changed_long_ago_is_not_searched_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[str] = []
+    search = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda place: searched.append(str(place)) or search(place))
+    monkeypatch.syspath_prepend(tmp_path)
+    _install(tmp_path, "whole")
+    assert list(installed(GROUP)) == ["whole"]
+    assert str(tmp_path) in searched
+    os.utime(tmp_path, (0, 0))
+    searched.clear()
+    assert list(installed(GROUP)) == ["whole"]
+    assert str(tmp_path) not in searched
