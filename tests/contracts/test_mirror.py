@@ -316,16 +316,18 @@ def code_lines(path: Path) -> int:
     return len(lines)
 
 
+_IMPORT = re.compile(
+    r"^ *(?:from (heedful[.\w]*) import (\([^)]*\)|[^\n]*)|import (heedful[.\w]*))", re.MULTILINE
+)
+
+
 def imports_of(file: Path) -> set[str]:
     """Return the modules of Heedful that a file imports, as paths."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        parts = [name.split(".") for name in names]
-        found |= {"/".join(each[1:]) for each in parts if each[0] == "heedful"}
+    text = re.sub(" *#.*", "", file.read_text(encoding="utf-8"))
+    for source, names, whole in _IMPORT.findall(text):
+        inner = [f"{source}.{name}" for name in re.findall(r"\w+", names)] if source else []
+        found |= {name.partition(".")[2].replace(".", "/") for name in (source or whole, *inner)}
     places = [path for name in found for path in (f"{name}.py", f"{name}/__init__.py".lstrip("/"))]
     return {path for path in places if (SOURCE / path).is_file()}
 

@@ -45,7 +45,7 @@ def serve(arguments: Sequence[str]) -> int:
     folders, listening = named(tuple(options.models)), listen(options.host, options.port)
     service = Service(folders, bounds, access, options.max_tokens, options.truncate)
 
-    def say_where() -> None:
+    def print_address() -> None:
         name = f"[{options.host}]" if ":" in options.host else options.host
         _say(f"serving {', '.join(folders)} at http://{name}:{listening.getsockname()[1]}/ (Ctrl+C ends)")
         if not is_local(options.host) and not access.key:
@@ -53,10 +53,10 @@ def serve(arguments: Sequence[str]) -> int:
 
     with listening:
         if options.workers == 1:
-            return int(Answering(service, _say).until_ended(listening, stand=say_where))
+            return int(Answering(service, _say).until_ended(listening, stand=print_address))
         from heedful_runtime.serving.supervisor import Supervisor
 
-        return int(Supervisor(service, listening, options.workers, _say).run(say_where))
+        return int(Supervisor(service, listening, options.workers, _say).run(print_address))
 
 
 def _options() -> argparse.ArgumentParser:

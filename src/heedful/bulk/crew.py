@@ -36,7 +36,7 @@ beside them until the first sign."""
 
 
 @dataclass
-class _Hand:
+class _Worker:
     """One process of a crew.
 
     Attributes:
@@ -110,61 +110,61 @@ class _Crew(Generic[Task, Result]):
     ) -> None:
         self._prepare, self._arguments, self._tasks, self._jobs = prepare, arguments, tasks, jobs
         self._name, self._waiting, self._begun = name, deque(range(len(tasks))), Counter[int]()
-        self._hands: dict[Any, _Hand] = {}  # by the connection to each
+        self._workers: dict[Any, _Worker] = {}  # by the connection to each
         self._refused, self._again = 0, 0.0
 
     def results(self) -> Iterator[tuple[int, Result]]:
         """Let the crew work; give the number of each task and its result."""
-        self._hire()
-        while self._hands or self._waiting:
-            for connection in cast(list[Any], wait(list(self._hands), BEAT)):
+        self._start_missing()
+        while self._workers or self._waiting:
+            for connection in cast(list[Any], wait(list(self._workers), BEAT)):
                 yield from self._answer(connection)
-            for hand in self._hands.values():
-                if hand.hangs():
-                    send(hand.process, signal.SIGKILL)  # the next look finds that it has ended
-            self._hire()
+            for worker in self._workers.values():
+                if worker.hangs():
+                    send(worker.process, signal.SIGKILL)  # the next look finds that it has ended
+            self._start_missing()
 
     def end(self) -> None:
         """End those that still work."""
-        end_all(hand.process for hand in self._hands.values())
-        for connection, hand in self._hands.items():
+        end_all(worker.process for worker in self._workers.values())
+        for connection, worker in self._workers.items():
             connection.close()
-            hand.pulse.close()
+            worker.pulse.close()
 
     def _answer(self, connection: Connection) -> Iterator[tuple[int, Result]]:
-        hand = self._hands[connection]
+        worker = self._workers[connection]
         try:
             answer = connection.recv()
         except (EOFError, OSError):
-            self._dismiss(connection)
-            if self._begun[hand.number] >= TRIES:
+            self._end_worker(connection)
+            if self._begun[worker.number] >= TRIES:
                 raise HeedfulError(
-                    _killed(self._name(self._tasks[hand.number]), hand.process.exitcode)
+                    _killed(self._name(self._tasks[worker.number]), worker.process.exitcode)
                 ) from None
-            self._waiting.appendleft(hand.number)
+            self._waiting.appendleft(worker.number)
             return
         if isinstance(answer, Failed):
             raise answer.kind(answer.message)
-        number = hand.number
+        number = worker.number
         if self._waiting:
-            self._give(connection, self._waiting.popleft())
+            self._send(connection, self._waiting.popleft())
         else:
-            self._dismiss(connection)
+            self._end_worker(connection)
         yield number, answer
 
-    def _dismiss(self, connection: Connection) -> None:
-        hand = self._hands.pop(connection)
+    def _end_worker(self, connection: Connection) -> None:
+        worker = self._workers.pop(connection)
         connection.close()  # which tells it that no more tasks come
-        wait_for_all([hand.process])
-        hand.pulse.close()
+        wait_for_all([worker.process])
+        worker.pulse.close()
 
-    def _hire(self) -> None:
+    def _start_missing(self) -> None:
         """Begin the processes that are missing; if the system refuses one, try later."""
-        while self._waiting and len(self._hands) < self._jobs and time.monotonic() >= self._again:
+        while self._waiting and len(self._workers) < self._jobs and time.monotonic() >= self._again:
             try:
                 connection = self._begin()
             except (OSError, MemoryError) as error:
-                if not self._hands:
+                if not self._workers:
                     raise HeedfulError(
                         f"the system gives no process: {error}. Run the same command again, with fewer --jobs"
                     ) from error
@@ -172,7 +172,7 @@ class _Crew(Generic[Task, Result]):
                 self._refused += 1
                 return
             self._refused = 0
-            self._give(connection, self._waiting.popleft())
+            self._send(connection, self._waiting.popleft())
 
     def _begin(self) -> Connection:
         """Begin a process; its task is given to it afterwards."""
@@ -190,12 +190,12 @@ class _Crew(Generic[Task, Result]):
             opened.pop_all()
         theirs.close()
         beats.close()
-        self._hands[ours] = _Hand(process, pulse, -1)
+        self._workers[ours] = _Worker(process, pulse, -1)
         return ours
 
-    def _give(self, connection: Connection, number: int) -> None:
+    def _send(self, connection: Connection, number: int) -> None:
         self._begun[number] += 1
-        self._hands[connection].number = number
+        self._workers[connection].number = number
         with contextlib.suppress(OSError):  # it has just died, which the next look finds
             connection.send(self._tasks[number])
 

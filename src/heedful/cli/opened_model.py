@@ -62,7 +62,7 @@ def opened(
         truncate=limits.truncate,
         precision=precision,
         needs=needs,
-    ).threaded(threads.asked())
+    ).threaded(threads.requested())
     _warn(precision)
     if not {name for name, value in given.items() if value} <= model.options:
         model = with_torch(folder, limits)

@@ -274,7 +274,7 @@ class Recipe:
 
         own, recipe = self.recipe, None
         if self.file is not None:
-            own, recipe = self._told_apart(self.recipe, self.file)
+            own, recipe = self._distinguished(self.recipe, self.file)
         object.__setattr__(self, "named", own)
         if recipe is not None or is_own_file(own, self.data):
             found = own_file(own, self.overrides, self.data)
@@ -283,7 +283,7 @@ class Recipe:
             object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
             click.echo(found.said, err=True)
 
-    def _told_apart(self, first: str, second: str) -> tuple[str, str]:
+    def _distinguished(self, first: str, second: str) -> tuple[str, str]:
         """Return which of two arguments is data, and which the recipe that learns from it, in whatever order."""
         from heedful.errors import UsageError
         from heedful.run.own_file import is_own_file

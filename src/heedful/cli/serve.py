@@ -133,7 +133,7 @@ def command(
     service = Service(folders, bounds, access, limits.max_tokens, limits.truncate)
     number = listening.getsockname()[1]
 
-    def say_where() -> None:
+    def print_address() -> None:
         name = f"[{host}]" if ":" in host else host
         many = f" with {workers} workers" if workers > 1 else ""
         _say(f"serving {', '.join(folders)} at http://{name}:{number}/{many} (Ctrl+C ends)")
@@ -142,11 +142,11 @@ def command(
 
     with listening:
         if workers == 1:
-            code = Answering(service, _say).until_ended(listening, stand=say_where)
+            code = Answering(service, _say).until_ended(listening, stand=print_address)
         else:
             from heedful.serving.supervisor import Supervisor
 
-            code = Supervisor(service, listening, workers, _say).run(say_where)
+            code = Supervisor(service, listening, workers, _say).run(print_address)
     if code:
         raise click.exceptions.Exit(int(code))
 

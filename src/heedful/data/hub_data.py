@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from heedful.data.hub_splits import splits_of, tables_of
 from heedful.errors import DataError, UsageError, needing
 from heedful.storage import replacing
-from heedful.storage.hub import endpoint, said_by_hub
+from heedful.storage.hub import endpoint, hub_errors
 from heedful.storage.user_cache import user_cache
 from heedful.text.opening import UNPACKED
 
@@ -80,7 +80,7 @@ def fetch_hub_data(name: str) -> HubData:
         from huggingface_hub.errors import RevisionNotFoundError
     api, sizes, commit = HfApi(endpoint=endpoint()), dict[str, int](), ""
     programs: list[str] = []
-    with said_by_hub(DataError, f"{name}: the Hub does not give this data set"):
+    with hub_errors(DataError, f"{name}: the Hub does not give this data set"):
         for branch in [revision] if revision else ["main", _CONVERTED]:
             try:
                 about = api.dataset_info(repository, revision=branch, files_metadata=True)
@@ -106,7 +106,7 @@ def fetch_hub_data(name: str) -> HubData:
         raise DataError(
             f"{name}: {whole:,} bytes are more than the {MOST_BYTES:,} that are fetched; name one file"
         )
-    with said_by_hub(DataError, f"{name}: the Hub does not give this data set"):
+    with hub_errors(DataError, f"{name}: the Hub does not give this data set"):
         fetched = {
             split: [
                 Path(

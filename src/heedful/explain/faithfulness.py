@@ -56,16 +56,6 @@ class DeletionScore:
         object.__setattr__(self, "random", tuple(float(p) for p in self.random))
 
     @property
-    def drop_top(self) -> float:
-        """Fall of the probability without the words of largest weight."""
-        return self.before - self.after_top
-
-    @property
-    def drop_random(self) -> float:
-        """Mean fall of the probability without random words."""
-        return self.before - self.after_random
-
-    @property
     def spread(self) -> tuple[float, float] | None:
         """The lowest and the highest probability of the other choices; None if they are too few to compare with."""
         return (min(self.random), max(self.random)) if len(self.random) >= FEWEST else None

@@ -141,7 +141,7 @@ def longest_bar(lines: Sequence[Line], reach: float) -> float:
     return max([reach, *(abs(line.value) for line in lines if line.kind != "sum")])
 
 
-def said_of_bars(lines: Sequence[Line], reach: float) -> str:
+def note_on_bars(lines: Sequence[Line], reach: float) -> str:
     """Return a sentence about the length of bars; empty where they are as long as colors are dark."""
     longest = longest_bar(lines, reach)
     return f"The longest bar stands for {longest:.3g}." if longest > reach else ""

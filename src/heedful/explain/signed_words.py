@@ -15,9 +15,9 @@ from heedful.explain.scene import (
     across_of,
     lines_of,
     longest_bar,
+    note_on_bars,
     percent,
     phrases_of,
-    said_of_bars,
 )
 from heedful.text.characters import cells, pad, shorten, visible
 
@@ -89,7 +89,7 @@ def signed_table(attribution: Attribution, views: Sequence[SentenceView]) -> str
     rows = "".join(_row(line, attribution, longest) for line in lines)
     unit = "log-odds" if attribution.is_log_odds else "change"
     head = f'<tr><th>word</th><th><span class="unseen">size</span></th><th class="r">{unit}</th></tr>'
-    said = said_of_bars(lines, attribution.reach)
+    said = note_on_bars(lines, attribution.reach)
     note = f'<p class="note">{said}</p>' if said else ""
     return f'<table class="signed">{head}{rows}</table>{note}{_across_table(attribution, views)}'
 
@@ -206,7 +206,7 @@ def signed_lines(
     room = min(max(cells(visible(line.name)) for line in shown), _NAME, width - 30)
     longest = longest_bar(shown, attribution.reach)
     lines += [_line(line, attribution, room, longest) for line in shown]
-    said = f"{attribution.legend} {said_of_bars(shown, attribution.reach)}".rstrip()
+    said = f"{attribution.legend} {note_on_bars(shown, attribution.reach)}".rstrip()
     linked = [
         f"  {one} <-> {other}: together {number(value)}"
         for one, other, value in _linked(across_of(attribution), views)

@@ -211,7 +211,7 @@ def begin(number: int | None = None) -> None:
         _STATE.choice = Choice(_of_torch(), "torch was loaded before heedful, and its number stays")
 
 
-def asked() -> int:
+def requested() -> int:
     """Return the number that the user gave to the command, or 1."""
     return _STATE.asked or 1
 
@@ -309,7 +309,7 @@ def named(environment: Mapping[str, str]) -> str | None:
     return next((name for name in _NUMBER if environment.get(name)), None)
 
 
-def told() -> dict[str, str | int]:
+def settings() -> dict[str, str | int]:
     """Return the number of threads of torch and the kernels, its reason, and how they wait; for reports and runs."""
     number, choice = _of_torch(), _STATE.choice
     if choice is not None:

@@ -29,7 +29,7 @@ def describe() -> dict[str, str]:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "torch": torch.__version__,
-        **{name.replace("_", ": "): str(value) for name, value in threads.told().items()},
+        **{name.replace("_", ": "): str(value) for name, value in threads.settings().items()},
         "bfloat16": _of_bfloat16(),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else "none",
     }

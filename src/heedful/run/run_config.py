@@ -12,7 +12,8 @@ from heedful.errors import UsageError
 from heedful.features.feature_kinds import wanted_columns
 from heedful.models import ModelConfig
 from heedful.text.boundaries import AUTO
-from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer, tokenizer
+from heedful.text.markup import Markup
+from heedful.text.tokenize import TOKENIZERS, Tokenizer, tokenizer
 from heedful.text.unknown_words import MOST_ROWS
 from heedful.training.train_settings import TrainSettings
 
@@ -205,7 +206,7 @@ class TextConfig(Settings):
 
     Attributes:
         tokenizer: "treebank" for raw text in Latin letters, "unicode" for any script, "whitespace" for tokenized files
-            (see `heedful.text.tokenize`). "auto" chooses "treebank" or "unicode" from the letters of the training
+            (see `heedful.text.markup`). "auto" chooses "treebank" or "unicode" from the letters of the training
             split.
         markup: what happens to HTML tags and links: "keep" keeps them as text, "drop" removes them, and "token" turns
             each into one token.

@@ -18,7 +18,8 @@ from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
 from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, REMEDY
-from heedful.text.tokenize import TOKENIZERS, Markup, Tokenizer
+from heedful.text.markup import Markup
+from heedful.text.tokenize import TOKENIZERS, Tokenizer
 from heedful.text.tokenize import tokenizer as find_tokenizer
 from heedful.text.wide_part import PhraseRule
 
@@ -33,7 +34,7 @@ class Settings:
     Attributes:
         task: one of `heedful.model.decisions.KINDS`.
         tokenizer: name of the tokenizer.
-        markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
+        markup: what becomes of HTML tags and links; see `heedful.text.markup`.
         max_tokens: longest text, in words.
         truncate: what a longer text does: "error", or "head" to read its beginning.
         temperature: what logits are divided by before the softmax.

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from heedful.errors import UsageError
 from heedful.serving.assets import PAGES
-from heedful.serving.batcher import Job, told
+from heedful.serving.batcher import Job, error_for_client
 from heedful.serving.bodies import (
     METHOD,
     WHY,
@@ -163,7 +163,7 @@ class App(GuardedApp):
                 if isinstance(error, UsageError) and (method or why):
                     message = f"{field}: {error}"
                     raise Refused(HTTPStatus.UNPROCESSABLE_ENTITY, field, message) from None
-                raise told(error, asked.field) from None
+                raise error_for_client(error, asked.field) from None
             explanation = with_further(model, explanation, asked.options)
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page

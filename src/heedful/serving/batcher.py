@@ -265,7 +265,7 @@ class Batcher:
             try:
                 found += _ask(job, job.requests[number : number + 1])
             except Exception as error:
-                self._fail(job, told(error, f"{job.source}[{number}]"))
+                self._fail(job, error_for_client(error, f"{job.source}[{number}]"))
                 return
         self._counters.read(self.name, found)
         self._add(job, start, found)
@@ -312,7 +312,7 @@ def _ask(job: Job, requests: Sequence[Request]) -> Sequence[AnyAnswer | Vector]:
     return job.model.vectors([text for text in requests if isinstance(text, str)])  # there are no others
 
 
-def told(error: Exception, field: str) -> Exception:
+def error_for_client(error: Exception, field: str) -> Exception:
     """Return the error that a client gets: a text that is refused, or a model that cannot do what is asked."""
     if isinstance(error, DataError):
         reason = (str(error).partition(": ")[2] or str(error)).partition(". ")[0]

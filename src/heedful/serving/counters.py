@@ -312,7 +312,7 @@ class SummedCounts:
         return total, standing
 
 
-def bury(folder: Path, number: int) -> None:
+def keep_counts_of_ended(folder: Path, number: int) -> None:
     """Take what stood at a worker that has ended out of the sums; what it has counted stays in them.
 
     Args:

@@ -26,7 +26,7 @@ from heedful.machine.endings import end_all, send, wait_for_all
 from heedful.machine.heartbeat import BEAT
 from heedful.machine.passing import is_passing
 from heedful.machine.signals import CaughtSignals
-from heedful.serving.counters import bury
+from heedful.serving.counters import keep_counts_of_ended
 from heedful.serving.place import Place, Running
 from heedful.serving.private_folder import temporary_folder
 from heedful.serving.server import AT_ONCE
@@ -193,7 +193,7 @@ class Supervisor:
         place.running = None
         with contextlib.suppress(Exception):
             shutil.rmtree(place.worker.folder, ignore_errors=True)
-            bury(self._folder, place.worker.number)
+            keep_counts_of_ended(self._folder, place.worker.number)
         self._replace(place, running, report)
 
     def _replace(self, place: Place, running: Running, report: Failed | None) -> None:

@@ -15,7 +15,7 @@ def endpoint() -> str | None:
 
 
 @contextlib.contextmanager
-def said_by_hub(kind: type[HeedfulError], what: str) -> Iterator[None]:
+def hub_errors(kind: type[HeedfulError], what: str) -> Iterator[None]:
     """Turn what goes wrong on the way to the Hub into one line; its library has an exception for each thing.
 
     Args:

@@ -23,7 +23,7 @@ from heedful.errors import (
     nearest,
     needing,
 )
-from heedful.storage.hub import endpoint, said_by_hub
+from heedful.storage.hub import endpoint, hub_errors
 from heedful.storage.installed import installed, installed_folder
 from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
 from heedful.storage.user_cache import user_cache
@@ -139,7 +139,7 @@ def push_model(
     with (
         tempfile.TemporaryDirectory() as place,
         _quiet(),
-        said_by_hub(OutputError, f"{name}: was not uploaded"),
+        hub_errors(OutputError, f"{name}: was not uploaded"),
     ):
         copy = Path(place)
         for file in files:
@@ -175,7 +175,7 @@ def _from_hub(name: str, revision: str | None, *, download: bool) -> Path:
     with needing("huggingface_hub", "hub", "a model of the Hugging Face Hub"):
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import LocalEntryNotFoundError
-    with _quiet(), said_by_hub(DataError, f"{name}: the Hub does not give this model"):
+    with _quiet(), hub_errors(DataError, f"{name}: the Hub does not give this model"):
         try:
             found = snapshot_download(
                 name,

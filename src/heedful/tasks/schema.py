@@ -28,7 +28,8 @@ from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, LABELS, VOCABULARY, WEIGHTS
 from heedful.storage.model_folder import ModelFolder
-from heedful.text.tokenize import Markup, Tokenizer, tokenizer
+from heedful.text.markup import Markup
+from heedful.text.tokenize import Tokenizer, tokenizer
 from heedful.text.wide_part import PhraseRule, WidePart
 
 Text = str | tuple[str, str]
@@ -49,7 +50,7 @@ class TextSettings:
             alone may also "drop" the example. "window" reads it whole, in windows of `max_tokens`.
         eval_size: examples a batch.
         parser: where dependency trees come from; see `heedful.data.parses.find_parser`. Empty for none.
-        markup: what becomes of HTML tags and links; see `heedful.text.tokenize`.
+        markup: what becomes of HTML tags and links; see `heedful.text.markup`.
         phrases: which features a wide part reads; by default none.
         keeps_words: whether the words of encoded texts are kept, for a sentence part.
         normalize: whether text is normalized before it is cut into words; see `heedful.text.normalization`.

@@ -109,7 +109,7 @@ class PieceVocabulary:
             ArtifactError: if the package tokenizers cannot read them, or not cut a word by them.
             MissingExtraError: without that package.
         """
-        with tokenizers_told(
+        with tokenizer_errors(
             lambda reason: ArtifactError(f"{source}: tokenizer: {reason}. Save the model again.")
         ):
             self.pieces("a")
@@ -139,7 +139,7 @@ class PieceVocabulary:
 
 
 @contextmanager
-def tokenizers_told(error_of: Callable[[str], HeedfulError]) -> Iterator[None]:
+def tokenizer_errors(error_of: Callable[[str], HeedfulError]) -> Iterator[None]:
     """Turn whatever the package tokenizers raises in the body into an error of Heedful.
 
     Args:

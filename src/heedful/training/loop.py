@@ -148,7 +148,7 @@ def _fit(
             result = loop.run()
         # A signal during the last evaluation or save: the caller is to stop.
         if request.asked and fabric.world_size == 1:
-            raise Interrupted(loop.farewell())
+            raise Interrupted(loop.interruption())
         return result
 
 
@@ -237,7 +237,7 @@ class _Loop:
             if over or asked or improved or keeper.save_due():
                 keeper.save()
             if asked:
-                raise Interrupted(self.farewell())
+                raise Interrupted(self.interruption())
             if over:
                 return
 
@@ -329,7 +329,7 @@ class _Loop:
             self.keeper.log.write(record)
             self.reporter.sign(sign.sentence)
 
-    def farewell(self) -> str:
+    def interruption(self) -> str:
         """Report the step of an interrupted run and where it is saved."""
         step, home = self.keeper.state.step, self.keeper.home
         kept = (

@@ -312,7 +312,7 @@ def environment() -> dict[str, object]:
         "system": platform.system(),
         "machine": platform.machine(),
         "processors": os.cpu_count(),
-        **threads.told(),
+        **threads.settings(),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "packages": {name: _version(name) for name in _PACKAGES},
     }

@@ -28,8 +28,8 @@ def test_the_words_that_matter_cost_more_than_random_words():
     assert score.removed == ("bad", "not")
     assert score.before == 0.9
     assert score.after_top == 0.2
-    assert score.drop_top == pytest.approx(0.7)
-    assert 0 < score.drop_random < score.drop_top
+    assert score.before - score.after_top == pytest.approx(0.7)
+    assert 0 < score.before - score.after_random < score.before - score.after_top
     assert len(predict.calls) == 1
     assert predict.calls[0][0] == (WORDS[0], WORDS[1])
     assert predict.calls[0][1] == (["the", "film", "is", "good"], ["film"])

@@ -81,7 +81,7 @@ def test_a_number_that_was_asked_for_is_each_processes_own() -> None:
     threads.begin(3)
     threads.settle({"OMP_NUM_THREADS": "5"})
     assert torch.get_num_threads() == 3
-    assert threads.told()["threads_reason"] == "asked for"
+    assert threads.settings()["threads_reason"] == "asked for"
     assert share(4, {}) == 3
 
 
@@ -90,11 +90,11 @@ def test_where_torch_is_loaded_its_number_stays() -> None:
     torch.set_num_threads(2)
     threads.begin()
     threads.settle({})
-    told = threads.told()
+    told = threads.settings()
     assert (torch.get_num_threads(), told["threads"]) == (2, 2)
     assert "loaded before" in str(told["threads_reason"])
     torch.set_num_threads(3)
-    assert threads.told()["threads_reason"] == "set in this process"
+    assert threads.settings()["threads_reason"] == "set in this process"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_full_machine_gets_one_thread_and_a_variable_wins(
     monkeypatch.setattr(Look, "now", classmethod(lambda cls: cls(800, 800, 8, 0.5, 1.0)))
     threads.settle(environment)
     assert torch.get_num_threads() == number
-    assert word in str(threads.told()["threads_reason"])
+    assert word in str(threads.settings()["threads_reason"])
     torch.set_num_threads(2)
     threads.settle(environment)  # a second time it leaves alone what was set in between
     assert torch.get_num_threads() == 2
@@ -129,7 +129,7 @@ assert "torch" not in sys.modules
 from heedful import TextClassifier
 import torch
 from heedful.machine import threads
-print(json.dumps({"early": early, **threads.told(), "torch": torch.get_num_threads()}))
+print(json.dumps({"early": early, **threads.settings(), "torch": torch.get_num_threads()}))
 """
 )
 

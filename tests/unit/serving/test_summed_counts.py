@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.serving.counters import Counters, SummedCounts, bury
+from heedful.serving.counters import Counters, SummedCounts, keep_counts_of_ended
 
 CONNECTIONS, WORKERS = ("heedful_connections", ""), ("heedful_workers", "")
 
@@ -35,7 +35,7 @@ def test_sums_are_those_of_one_process_that_did_it_all(tmp_path: Path) -> None:
 
 def test_what_a_dead_worker_counted_stays(tmp_path: Path) -> None:
     SummedCounts(tmp_path, 2).leave(counted(1, 40), {CONNECTIONS: 5, WORKERS: 1})
-    bury(tmp_path, 2)
+    keep_counts_of_ended(tmp_path, 2)
     counters, standing = SummedCounts(tmp_path, 1).sums(counted(2, 3), {CONNECTIONS: 4, WORKERS: 1})
     assert 'heedful_texts_total{model="one"} 43' in counters.text({})
     assert standing == {CONNECTIONS: 4, WORKERS: 1}
@@ -51,8 +51,8 @@ def test_what_a_dead_worker_counted_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"counts": [[1]]}'])
 def test_a_file_that_cannot_be_read_is_left_out(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "counts-2.json").write_bytes(content)
-    bury(tmp_path, 2)
-    bury(tmp_path, 3)
+    keep_counts_of_ended(tmp_path, 2)
+    keep_counts_of_ended(tmp_path, 3)
     SummedCounts(tmp_path, 2).go_on(Counters())
     counters, standing = SummedCounts(tmp_path, 1).sums(counted(2, 3), {WORKERS: 1})
     assert counters.text({}) == counted(2, 3).text({})

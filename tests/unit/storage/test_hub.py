@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heedful.errors import DataError, UsageError
-from heedful.storage.hub import endpoint, said_by_hub
+from heedful.storage.hub import endpoint, hub_errors
 
 
 def test_the_server_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,8 +18,8 @@ def test_the_server_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) 
 def test_any_trouble_is_told_in_one_line_and_own_errors_stay() -> None:
     with (
         pytest.raises(DataError, match=r"^a/b: was not given: far away$"),
-        said_by_hub(DataError, "a/b: was not given"),
+        hub_errors(DataError, "a/b: was not given"),
     ):
         raise RuntimeError("far away\nand long")
-    with pytest.raises(UsageError, match=r"^ours$"), said_by_hub(DataError, "a/b"):
+    with pytest.raises(UsageError, match=r"^ours$"), hub_errors(DataError, "a/b"):
         raise UsageError("ours")

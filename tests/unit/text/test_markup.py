@@ -7,7 +7,8 @@ import pytest
 from heedful.data.examples import Example
 from heedful.data.tokens import tokenize_corpus
 from heedful.text.boundaries import choose_tokenizer
-from heedful.text.tokenize import LINK, TAG, TOKENIZERS, tokenize, tokenizer
+from heedful.text.markup import LINK, TAG
+from heedful.text.tokenize import TOKENIZERS, tokenize, tokenizer
 
 TEXT = 'Good<br/>film , see <a href="http://x.org/a b">http://x.org/a?b=1.</a> or www.y.org ! <!-- no --> 1 < 2 > 0 <3'
 PLAIN = "Good film , see . or ! 1 < 2 > 0 <3"

@@ -140,11 +140,6 @@ class RoleOptions(Settings):
     genre: int | None = None
 
 
-def is_role_file(path: str | Path) -> bool:
-    """Return by its name whether a file holds sentences with predicates."""
-    return bare_suffix(Path(path)) in ROLE_SUFFIXES
-
-
 def read_roles_like(path: str | Path, other: str | Path, options: Mapping[str, object]) -> Corpus:
     """Read a file with the options of another one, where the names of both promise the same columns.
 

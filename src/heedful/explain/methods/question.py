@@ -95,35 +95,3 @@ def remaining(words: Sequence[str], kept: Sequence[int], mask: str | None) -> li
         return [words[i] for i in kept]
     stay = set(kept)
     return [word if i in stay else mask for i, word in enumerate(words)]
-
-
-def question_of_words(
-    words: Sequence[Sequence[str]],
-    predict: Callable[[list[tuple[list[str], ...]]], ArrayLike],
-    column: int,
-    of: str,
-    mask: str | None = None,
-) -> Question:
-    """Ask a model that answers lists of words.
-
-    Args:
-        words: the words of each side.
-        predict: takes examples, each a tuple with one list of words a side; returns numbers [N, Y].
-        column: which of the Y numbers is explained.
-        of: what it is; see `Question`.
-        mask: see `Question`.
-
-    Returns:
-        The question.
-    """
-    sides = tuple(tuple(column) for column in words)
-
-    def values(choices: Sequence[Kept]) -> NDArray[np.float64]:
-        examples = [
-            tuple(remaining(column, kept, mask) for column, kept in zip(sides, choice, strict=True))
-            for choice in choices
-        ]
-        found: NDArray[np.float64] = np.asarray(predict(examples), np.float64)[:, column]
-        return found
-
-    return Question(sides, values, of, mask=mask)

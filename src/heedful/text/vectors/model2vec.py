@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError, needing
-from heedful.text.pieces import tokenizers_told
+from heedful.text.pieces import tokenizer_errors
 from heedful.text.vectors.binary import check_finite
 from heedful.text.vectors.initial import Matrix, Speller, WordVectors, chosen_rows
 
@@ -100,7 +100,7 @@ def _bare(name: str) -> str:
 def _read_tokenizer(file: Path) -> tuple[Tokenizer, int]:
     with needing("tokenizers", "model2vec", "reading a model2vec folder"):
         from tokenizers import Tokenizer
-    with tokenizers_told(
+    with tokenizer_errors(
         lambda reason: DataError(f"{file}: not a tokenizer: {reason}. Copy the folder again.")
     ):
         tokenizer = Tokenizer.from_file(str(file))

@@ -9,7 +9,7 @@ import pytest
 
 from heedful.data.encoding import encode
 from heedful.data.examples import Corpus, Example, Frame
-from heedful.data.readers.role_files import is_role_file, read_roles, read_roles_like
+from heedful.data.readers.role_files import read_roles, read_roles_like
 from heedful.data.role_frames import TaggedDataset, ask, collate_frames, encode_frames
 from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError, UsageError
@@ -219,8 +219,6 @@ def test_overlapping_spans_are_left_out_and_counted(tmp_path: Path) -> None:
 
 
 def test_other_names_are_no_role_files(tmp_path: Path) -> None:
-    assert is_role_file("x.props.xz")
-    assert not is_role_file("x.csv")
     with pytest.raises(UsageError, match="the name must end in one of"):
         read(tmp_path, "a.txt", PROPS)
     with pytest.raises(UsageError, match="names its columns itself"):

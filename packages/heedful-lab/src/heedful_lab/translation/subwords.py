@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from heedful.errors import ArtifactError, DataError, needing
-from heedful.text.pieces import tokenizers_told
+from heedful.text.pieces import tokenizer_errors
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer
@@ -136,7 +136,7 @@ class Subwords:
             ArtifactError: if it is not such a record.
             MissingExtraError: without the package tokenizers.
         """
-        with tokenizers_told(
+        with tokenizer_errors(
             lambda reason: ArtifactError(f"{source}: not a vocabulary of subwords: {reason}")
         ):
             model = _package().Tokenizer.from_str(json.dumps(content))
