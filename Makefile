@@ -3,7 +3,7 @@ VENV ?= .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
 # Processes of the tests; each of them computes with one thread.
-WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+WORKERS ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 2)
 # Hundreds of processes of the tests start sooner with compiled modules, which some shells forbid to keep.
 unexport PYTHONDONTWRITEBYTECODE
 # Folder of the real data sets; tests that need it are skipped, and counted, without it.
@@ -15,7 +15,7 @@ demo: $(VENV)/.installed ## train on the generated corpus, predict, explain
 	$(BIN)/heedful demo
 
 test: $(VENV)/.ready ## run the tests, one file a process at a time on every core
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 trials: $(VENV)/.ready ## kills, full disks, flipped bits, hostile input by the thousand: about 20 minutes
 	$(BIN)/pytest -m trial tests/trials
