@@ -133,20 +133,29 @@ def remembering(folder: Path) -> Callable[[], Features]:
 
 
 def measure(
-    name: str, count: int, number: int, data: Path, encoder: Path | None, *, dev: bool = False
+    name: str,
+    count: int,
+    number: int,
+    data: Path,
+    encoder: Path | None,
+    *,
+    dev: bool = False,
+    alone: bool = False,
+    settings: Sequence[str] = (),
 ) -> dict[str, object]:
-    """Train every system on one draw; for ``dev`` the test part is not read."""
+    """Train every system on one draw, or ours alone; for ``dev`` the test part is not read."""
     from heedful import TextClassifier
     from heedful.baselines.rivals import rivals
     from heedful.baselines.splits import Split, Splits
     from heedful.run.protocol import Protocol
+    from heedful.run.recipe_files import load_config
 
     training, test = load(name, data)
     (texts, labels), (tested, gold) = held_back(training) if dev else (training, test)
     rows = draw(labels, count, number, name)
     own, classes = [texts[k] for k in rows], [labels[k] for k in rows]
     started = time.process_time()
-    model = TextClassifier().fit(own, classes, baseline=False)
+    model = TextClassifier(config=load_config("my-texts", settings)).fit(own, classes, baseline=False)
     seconds = time.process_time() - started
     ours = list(map(str, model.predict(tested)))
     found, against = {"Heedful": score(name, gold, ours)}, dict[str, tuple[int, int]]()
@@ -154,7 +163,8 @@ def measure(
     numbers = np.array([names.index(each) for each in classes], np.int64)
     train = Split([(text,) for text in own], numbers)
     splits = Splits("text", names, train, None, None, Protocol("python", "folds"), number)
-    for rival in rivals("text", train.texts, () if encoder is None else (encoder,)):
+    encoders = () if encoder is None else (encoder,)
+    for rival in () if alone else rivals("text", train.texts, encoders):
         if encoder is not None and "frozen" in rival.name:
             rival = replace(rival, features=remembering(encoder))
         outputs = rival.train(splits).outputs([(text,) for text in tested])
@@ -188,11 +198,14 @@ def table(cells: list[dict[str, object]]) -> Iterator[str]:
     ahead: dict[str, list[float]] = defaultdict(list)
     for (count, name), scores in sorted(groups.items()):
         means = {system: float(np.mean([each[system] for each in scores])) for system in scores[0]}
+        row = "  ".join(f"{system} {mean:.1f}" for system, mean in means.items())
+        if len(means) == 1:
+            yield f"{name} {count} ({len(scores)} draws): {row}"
+            continue
         best = max((system for system in means if system != "Heedful"), key=means.__getitem__)
         gap, spread = paired(scores, best)
         ahead[name].append(gap)
         sign = " significantly behind" if gap + spread < 0 else ""
-        row = "  ".join(f"{system} {mean:.1f}" for system, mean in means.items())
         yield f"{name} {count} ({len(scores)} draws): {gap:+.1f} ± {spread:.1f} to {best}{sign} | {row}"
     for count in sorted({count for count, _ in groups}):
         names = [name for name in SETS if (count, name) in groups]
@@ -230,6 +243,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--encoder", type=Path, help="folder of a pretrained encoder, tried frozen")
     parser.add_argument("--dev", action="store_true", help="judge on 1,000 training texts; for choosing")
+    parser.add_argument("--alone", action="store_true", help="train no other system")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of ours")
     parser.add_argument("--table", action="store_true", help="only print the means of what is there")
     asked = parser.parse_args()
     done = {(cell["set"], cell["labels"], cell["draw"]) for cell in kept(asked.out)}
@@ -239,7 +254,10 @@ def main() -> None:
             for name in asked.sets.split(","):
                 if (name, count, number) in done:
                     continue
-                cell = measure(name, count, number, asked.data, asked.encoder, dev=asked.dev)
+                where = asked.data, asked.encoder
+                cell = measure(
+                    name, count, number, *where, dev=asked.dev, alone=asked.alone, settings=asked.set
+                )
                 with asked.out.open("a") as file:
                     file.write(json.dumps(cell) + "\n")
     print("\n".join(table(kept(asked.out))))
