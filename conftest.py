@@ -51,6 +51,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """Let what was not looked at be cleared at the end, or extensions warn of leaks."""
+    gc.unfreeze()
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the trials, and what they import, alone where they are neither named nor asked for."""
     asked = "not trial" not in config.getoption("markexpr") or any("trials" in each for each in config.args)

@@ -11,7 +11,7 @@ import tiny
 from heedful.data import catalog
 from heedful.errors import MissingExtraError
 from heedful.run.recipe_files import load_config
-from heedful.storage import installed, packaged
+from heedful.storage import installed
 from heedful.tasks import TASKS, find_task, task_table
 from heedful_lab.translation import recipes
 from heedful_lab.translation.translation_task import TranslationTask, build_translation, options_of
@@ -21,7 +21,7 @@ RECIPES = ["mssan-multi30k", "mtsa-multi30k", "transformer-multi30k"]
 
 @pytest.fixture
 def without_the_laboratory(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (task_table, packaged):
+    for module in (task_table, installed):
         monkeypatch.setattr(module, "installed", lambda group: {})
     monkeypatch.delitem(TASKS, "translation", raising=False)
 
@@ -32,7 +32,7 @@ def test_entry_points_bring_the_task_its_recipes_and_its_data() -> None:
     assert groups["recipes"]["translation"].load() is recipes
     assert isinstance(find_task("translation"), TranslationTask)
     assert sorted(file.stem for file in recipes().glob("*.toml")) == RECIPES
-    assert set(RECIPES) == set(packaged.ELSEWHERE) <= set(packaged.recipe_names())
+    assert set(RECIPES) == set(installed.ELSEWHERE) <= set(installed.recipe_names())
     for source, target in (("en", "de"), ("de", "en")):
         entry = catalog.data_set(f"multi30k-{source}-{target}")
         assert (entry.task, entry.labels) == ("translation", ())
