@@ -12,10 +12,13 @@ import pytest
 import torch
 
 import tiny
+from heedful.errors import ArtifactError, DataError
+from heedful.run.distilling import find_teacher
 from heedful.run.distilling.distillation import Places
 from heedful.run.distilling.fine_tuning import fine_tuned, fine_tuning, is_transformer
 from heedful.run.recipe_files import load_config, override
 from heedful.run.run_config import RunConfig
+from heedful.storage.hugging_face import read_encoder
 from heedful.tasks import load_model
 from heedful.training.progress import Silent
 from tiny_encoder import write_encoder
@@ -169,3 +172,29 @@ def test_few_labels_without_further_texts_are_copied(folder: Path, tmp_path: Pat
     assert found.distil.augment == 20
     assert "in SetFit's way, because there are few labels" in said[0]
     assert "--texts FILE" in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"config.json": "{"}, "its config.json is no JSON with a model_type"),
+        ({"config.json": '{"width": 3}'}, "its config.json is no JSON with a model_type"),
+        ({"adapter_config.json": "{}"}, "is an adapter without the model that it changes"),
+        ({}, "is neither"),
+    ],
+)
+def test_a_folder_that_is_no_teacher_is_told_what_it_is(
+    tmp_path: Path, files: dict[str, str], said: str
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ArtifactError, match=said):
+        find_teacher([str(tmp_path)], ("a", "b"), "text", None, tmp_path)
+
+
+def test_weights_of_other_sizes_are_told_in_one_line(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder / "encoder", tmp_path / "encoder")
+    file = tmp_path / "encoder" / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "vocab_size": 5}), encoding="utf-8")
+    with pytest.raises(DataError, match=r"its weights have other sizes than config\.json says"):
+        read_encoder(tmp_path / "encoder")

@@ -252,6 +252,8 @@ def _told(path: Path, what: str) -> Iterator[None]:
         raise
     except Exception as error:  # a folder may be wrong in any way, and every model has its own exceptions
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        if "ignore_mismatched_sizes" in reason:
+            reason = "its weights have other sizes than config.json says"
         raise DataError(f"{path}: holds no {what} that transformers can read: {reason:.300}") from error
 
 

@@ -297,14 +297,22 @@ def _model_teacher(folder: Path, labels: tuple[str, ...], task: str, cache: Path
     except ArtifactError:
         if any((place / MANIFEST).is_file() for place in (folder, folder / MODEL)):
             raise
-        what = (
-            "there is nothing" if not folder.exists() else "is a file" if folder.is_file() else "is neither"
-        )
         raise ArtifactError(
-            f"distil.teacher: {folder}: {what}; expected a folder of a model of Heedful (with {MANIFEST}), a "
-            "transformer (a folder with config.json and weights, or a name OWNER/NAME of the Hugging Face Hub), or a "
+            f"distil.teacher: {folder}: {_what_is(folder)}; expected a folder of a model of Heedful (with {MANIFEST}), "
+            "a transformer (a folder with config.json and weights, or a name OWNER/NAME of the Hugging Face Hub), or a "
             ".jsonl file of soft labels"
         ) from None
+
+
+def _what_is(folder: Path) -> str:
+    """Return what a path is that is no teacher, as a clause."""
+    if not folder.is_dir():
+        return "is a file" if folder.exists() else "there is nothing"
+    if (folder / "adapter_config.json").exists():
+        return "is an adapter without the model that it changes: merge the two first (peft: merge_and_unload)"
+    if (folder / "config.json").exists():
+        return "its config.json is no JSON with a model_type"
+    return "is neither"
 
 
 def _folder(name: str, root: Path | None) -> Path:
