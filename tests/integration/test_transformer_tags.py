@@ -126,6 +126,16 @@ def test_a_tagger_of_words_learns_from_it(folder: Path, tmp_path: Path) -> None:
     assert again.code == 0, again.err
 
 
+def test_few_sentences_and_a_teacher_make_a_linear_tagger(folder: Path, tmp_path: Path) -> None:
+    command = ["train", folder / "train.conll", "--teacher", folder / "run", "--texts", folder / "pool.conll"]
+    done = tiny.run(*command, "--out", tmp_path / "run", "--no-baseline", "--json")
+    assert done.code == 0, done.err
+    assert "no network is trained" in done.err
+    assert "a teacher that has learned from the training rows has seen" in done.err
+    measured = tiny.run("evaluate", tmp_path / "run", folder / "test.conll", "--json").json()
+    assert measured["metrics"]["f1"] > 0.8
+
+
 def test_a_pool_may_be_plain_texts_and_other_teachers_are_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "pool.txt").write_text("the garden was dull\nthe film, a garden\n", encoding="utf-8")
     base = ["train", folder / "train.conll", "--no-baseline", "-q", *SHORT, "--set", "model.width=8"]

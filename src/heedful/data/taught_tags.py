@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
-from heedful.data.examples import ragged_of
+from heedful.data.examples import WordTags, ragged_of
+from heedful.data.tokens import TokenizedCorpus
+from heedful.data.transfer_set import Reading
 from heedful.data.word_tags import NOT_COUNTED, WordTagDataset, word_offsets
 from heedful.structures import Batch
 
@@ -82,3 +84,32 @@ def taught_tags(
     rows = np.concatenate([empty, *(own[:length] for own, length in zip(taught, lengths, strict=True))])
     fields = {"gold": len(tags), **vars(dataset), "targets": None, "labels": labels}
     return TaughtTags(**fields, tags=ragged_of(gold), taught=rows)
+
+
+def encode_taught_tags(
+    corpus: TokenizedCorpus,
+    reading: Reading,
+    gold: int,
+    labels: tuple[str, ...],
+    taught: NDArray[np.float32],
+) -> TaughtTags:
+    """Turn sentences that a teacher answered into numbers.
+
+    Args:
+        corpus: the words; the targets of the first are `WordTags`.
+        reading: how they become numbers.
+        gold: how many sentences, the first ones, have gold.
+        labels: the tags in the order of their numbers.
+        taught: probabilities of the tags of each word, end to end, [T, Y].
+
+    Returns:
+        The data set.
+    """
+    number = {tag: place for place, tag in enumerate(labels)}
+    known = [
+        np.array([number[tag] for tag in target.tags], np.int32)
+        for target in corpus.targets[:gold]
+        if isinstance(target, WordTags)
+    ]
+    rows = np.split(taught, np.cumsum(corpus.lengths()[:, 0])[:-1])
+    return taught_tags(reading.encoded(corpus), known, rows, labels)

@@ -140,10 +140,9 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         assert rest.targets is not None  # those of a transfer set
         shares = np.asarray(rest.targets[:, 1 : 1 + model.model.outputs], np.float64)
         answered = np.flatnonzero(shares.sum(axis=1) > 0)
-        if not len(answered):
-            return None
         shares = shares[answered] / shares[answered].sum(axis=1, keepdims=True)
-        return TaughtRows(rest.select(answered), ClassTargets(np.ones(len(answered)), shares))
+        found = TaughtRows(rest.select(answered), ClassTargets(np.ones(len(answered)), shares))
+        return found if len(answered) else None
 
     def begin_many(
         self, config: RunConfig, model: Predictor, training: EncodedDataset, dev: EncodedDataset | None

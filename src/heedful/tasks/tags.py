@@ -17,18 +17,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.cross_folds import cross_folds
-from heedful.data.encoding import encode
 from heedful.data.examples import Corpus, Ragged, WordTags
 from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.tag_files import files_of_words, read_tags
-from heedful.data.taught_tags import TaughtTags, collate_taught_tags, taught_tags
+from heedful.data.taught_tags import TaughtTags, collate_taught_tags, encode_taught_tags
 from heedful.data.tokens import TokenizedCorpus
-from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags, word_offsets
+from heedful.data.transfer_set import Reading
+from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
 from heedful.evaluation.sequences import tag_metrics
 from heedful.model.answers import TagsAnswer
-from heedful.model.decisions import TagsDecision
 from heedful.models import ModelConfig, Network, WordReader, WordTagger, build_encoder
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
@@ -45,8 +44,15 @@ from heedful.tasks.sentences.used_settings import WORDS
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.words.lexicon import Words
 from heedful.tasks.words.reading_settings import training_settings
-from heedful.tasks.words.tag_joining import OUTSIDE_STEPS, JoinedTags, TagGold, fit_by_folds, fit_on_dev
-from heedful.tasks.words.tag_rows import gold_tags, texts_of
+from heedful.tasks.words.tag_joining import (
+    OUTSIDE_STEPS,
+    JoinedTags,
+    TagGold,
+    fit_by_folds,
+    fit_on_dev,
+    tag_gold,
+    taught_gold,
+)
 from heedful.tasks.words.tags_model import TagsModel
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.bio import bio_tags, role_of, scheme_of, tags_problem, unread_spans
@@ -177,22 +183,9 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         taught: Taught,
     ) -> TaughtTags:
         """See `WordTask.transfer_set`; the targets are those of `TaughtTags`."""
-        number = {tag: place for place, tag in enumerate(labels)}
-        known = [
-            np.array([number[tag] for tag in target.tags], np.int32)
-            for target in corpus.targets[:gold]
-            if isinstance(target, WordTags)
-        ]
         text = replace(training_settings(config, corpus), keeps_words=config.model.wide != "none")
-        dataset = encode(
-            corpus,
-            vocabulary,
-            max_tokens=text.max_tokens,
-            truncate=text.truncate,
-            keeps_words=text.keeps_words,
-        )
-        rows = np.split(taught.probabilities, np.cumsum(corpus.lengths()[:, 0])[:-1])
-        return taught_tags(dataset, known, rows, labels)
+        reading = Reading(vocabulary, text.max_tokens, text.truncate, keeps_words=text.keeps_words)
+        return encode_taught_tags(corpus, reading, gold, labels, taught.probabilities)
 
     def objective(self, config: RunConfig, model: TagsModel) -> Objective:
         """See `Task.objective`: the mean cross-entropy of the words, with a teacher also what is learned from it."""
@@ -256,18 +249,19 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         """See `Task.begin`: fit the linear part, in the strength that dev chooses, or cross-validation."""
         if config.model.wide == "none":
             return
-        training, seed = tag_gold(datasets["train"], len(model.labels)), config.train.seed
+        gold, seed = tag_gold(datasets["train"], len(model.labels)), config.train.seed
+        training = gold
         if isinstance(transfer := datasets.get(TRANSFER), TaughtTags):
-            training = training.with_(taught_gold(transfer, model.decision))
+            training = gold.with_(taught_gold(transfer, model.decision))
         vectors = word_vectors(config, model.file_vectors)
-        if "dev" in datasets and len(training.texts) >= config.data.few_rows:
+        if "dev" in datasets and len(gold.texts) >= config.data.few_rows:
             held = tag_gold(datasets["dev"], len(model.labels))
             model.joining = fit_on_dev(training, held, model.labels, vectors, seed)
             return
         folds = cross_folds(rarest_tags(training), [" ".join(text) for text in training.texts], FOLDS, seed)
         found = fit_by_folds(training, folds, model.labels, vectors, seed)
         model.about = replace(model.about, tagging=found.part)
-        model.nested = found.tags
+        model.nested = found.tags[: len(gold.tags)]
 
     def calibrate(self, model: TagsModel, datasets: Mapping[str, WordTagDataset]) -> None:
         """See `Task.calibrate`: let the linear part join, with the weights under which dev is likeliest."""
@@ -343,43 +337,6 @@ def best_step(f1: Mapping[float, float]) -> float:
 
 LEAST_GAIN = 0.005
 """By how much the F1 on dev must rise before O is lowered."""
-
-
-def tag_gold(dataset: WordTagDataset, known: int) -> TagGold:
-    """Return the words and tags of a data set, as the linear part learns them.
-
-    Args:
-        dataset: sentences with gold.
-        known: how many tags the model knows.
-
-    Returns:
-        The sentences.
-    """
-    assert dataset.tags is not None  # what is trained on has gold
-    weights = None if dataset.weights is None else dataset.weights.astype(np.float64)
-    return TagGold(texts_of(dataset), gold_tags(dataset.tags.values, known), weights)
-
-
-def taught_gold(transfer: TaughtTags, decision: TagsDecision) -> TagGold:
-    """Return what a teacher says of texts without gold as gold: the likeliest tags that fit together.
-
-    Args:
-        transfer: texts with a teacher's answers.
-        decision: chooses tags.
-
-    Returns:
-        The texts that were answered.
-    """
-    rest = transfer.select(np.arange(transfer.gold, len(transfer)))
-    offsets = word_offsets(rest)
-    rows = [rest.taught[start:end] for start, end in pairwise(offsets.tolist())]
-    answered = [row for row, own in enumerate(rows) if len(own) and own.sum(axis=1).min() > 0]
-    texts = texts_of(rest)
-    logits = [np.log(np.maximum(rows[row], np.float32(1e-9))) for row in answered]
-    none = np.zeros(0, np.int64)
-    return TagGold(
-        [texts[row] for row in answered], np.concatenate([none, *decision.chosen(logits)]).astype(np.int64)
-    )
 
 
 def _tags_of_both(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from heedful.data.encoding import EncodedDataset
+from heedful.data.transfer_set import TransferSet
 from heedful.model.answers import AnyAnswer
+from heedful.tasks.prepared import TRANSFER
 from heedful.tasks.sentences.fitting_wide import empty_part
 from heedful.tasks.sentences.learned_before import Beyond
 from heedful.tasks.sentences.linear_targets import LinearTargets
-from heedful.tasks.sentences.part_rows import phrases_of
+from heedful.tasks.sentences.part_rows import TaughtRows, phrases_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
 
@@ -35,3 +40,28 @@ def left_over(
         )
         model.before = before
     return Beyond.of_logits(targets, before.logits(dataset))
+
+
+Lessons = Callable[[Any, EncodedDataset], TaughtRows | None]
+
+
+def lessons_of(
+    model: SentenceModel[AnyAnswer], datasets: Mapping[str, EncodedDataset], lessons: Lessons
+) -> TaughtRows | None:
+    """Return what linear parts learn of the texts that a teacher alone has answered.
+
+    Args:
+        model: the model that they are for.
+        datasets: with a teacher, the transfer set among them.
+        lessons: what a task makes of the texts; see `heedful.tasks.sentences.sentence_task.SentenceTask.lessons`.
+
+    Returns:
+        The texts; None where there are none.
+    """
+    transfer = datasets.get(TRANSFER)
+    if not isinstance(transfer, TransferSet) or transfer.gold == len(transfer):
+        return None
+    found = lessons(model, transfer.rest)
+    return (
+        None if found is None else TaughtRows(found.dataset, left_over(model, found.targets, found.dataset))
+    )

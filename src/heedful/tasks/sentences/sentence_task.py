@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
@@ -18,12 +18,9 @@ from heedful.data.batching import collate, collate_shared, distinct_texts
 from heedful.data.cross_folds import cross_folds
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Corpus
-from heedful.data.gold import Targets
 from heedful.data.tokens import TokenizedCorpus
-from heedful.data.transfer_set import TransferSet
 from heedful.errors import UsageError
 from heedful.evaluation import Report
-from heedful.model.answers import AnyAnswer
 from heedful.model.decisions.decision import finite
 from heedful.model.held_scores import HeldScores
 from heedful.models import (
@@ -37,30 +34,25 @@ from heedful.models import (
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
 from heedful.structures import Batch
-from heedful.tasks.prepared import TRANSFER, Files, Shared, Taught
+from heedful.tasks.prepared import Files, Shared
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.keeping import Keeping, kept_examples
-from heedful.tasks.sentences.left_over import left_over
+from heedful.tasks.sentences.left_over import left_over, lessons_of
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
-from heedful.tasks.sentences.linear_targets import LinearTargets
-from heedful.tasks.sentences.part_rows import TaughtRows, few, in_one, on_dev, part_rows, texts_of
+from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
 from heedful.tasks.sentences.reported import equally_weighted, gold_of, weights_of
-from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.sentences.taught_task import Model, TaughtSentences
 from heedful.tasks.sentences.used_settings import sentence_problems
 from heedful.tasks.tables import Table
 from heedful.tasks.task import Answered
-from heedful.tasks.words.reading_settings import text_settings
-from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.text.wide_part import PhraseRule
 
 if TYPE_CHECKING:
-    from heedful.run.run_config import DataConfig, DistilConfig, RunConfig
-
-Model = TypeVar("Model", bound=SentenceModel[AnyAnswer])
+    from heedful.run.run_config import DataConfig, RunConfig
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +60,7 @@ NETWORK_WEIGHTS = (0.05, 20.0)
 """Smallest and largest weight of a network beside other parts: one over the temperatures that are looked at."""
 
 
-class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
+class SentenceTask(TaughtSentences[Model, Answered]):
     """Base of the tasks whose network gives one row of numbers for a text or a pair.
 
     Attributes:
@@ -83,21 +75,6 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
     def problems(self, config: RunConfig) -> list[str]:
         """See `Task.problems`."""
         return sentence_problems(config, self.sides)
-
-    @abstractmethod
-    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
-        """Turn gold into numbers.
-
-        Args:
-            corpus: whose gold.
-            labels: the names that it refers to, in the order of their numbers.
-
-        Returns:
-            The numbers.
-
-        Raises:
-            DataError: naming the row, if gold is not what it should be.
-        """
 
     @abstractmethod
     def head(self, config: ModelConfig, encoder: SentenceEncoder) -> Network:
@@ -152,74 +129,6 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         """See `Task.files`."""
         return self.table.files(names, data, root, self.collect_labels)
 
-    @abstractmethod
-    def linear_targets(self, model: Model, dataset: EncodedDataset) -> LinearTargets:
-        """Return the gold of a data set as linear parts learn it, with how much each example counts.
-
-        Args:
-            model: the model that they are for.
-            dataset: examples with gold.
-
-        Returns:
-            The gold.
-        """
-
-    def transfer_set(
-        self,
-        config: RunConfig,
-        corpus: TokenizedCorpus,
-        gold: int,
-        vocabulary: AnyVocabulary,
-        labels: tuple[str, ...],
-        taught: Taught,
-    ) -> TransferSet:
-        """See `WordTask.transfer_set`."""
-        known = np.asarray(self.targets(corpus, labels).values)[:gold]
-        values = self.taught_targets(known, taught.probabilities, taught.vectors, config.distil)
-        text = text_settings(config)
-        dataset = encode(
-            corpus,
-            vocabulary,
-            Targets(np.arange(len(corpus)), np.ones(len(corpus), bool)),
-            max_tokens=text.max_tokens,
-            truncate=text.truncate if text.truncate in ("head", "window") else "drop",
-            phrases=text.phrases,
-            keeps_words=text.keeps_words,
-        )
-        kept = np.asarray(dataset.targets, np.int64)
-        return TransferSet(**{**vars(dataset), "targets": values[kept]}, gold=int((kept < gold).sum()))
-
-    def taught_targets(
-        self,
-        gold: NDArray[np.floating],
-        taught: NDArray[np.float32],
-        vectors: NDArray[np.float32],
-        distil: DistilConfig,
-    ) -> NDArray[np.float32]:
-        """Return the targets of a transfer set, whose first examples have gold.
-
-        The losses of labels and of numbers are linear in a mixture of targets, up to a constant: to learn from the gold
-        and from the teacher with shares of 1 is to learn from their mean with these shares.
-
-        Args:
-            gold: as `targets` gives it, [N] or [N, Y].
-            taught: the teacher's answers to all examples, [M, Y].
-            vectors: the teacher's sentence vectors, [M, V]; V is 0 where none are learned.
-            distil: the share of the gold.
-
-        Returns:
-            Targets as `targets` gives them, of all examples.
-
-        Raises:
-            UsageError: if vectors are to be learned, which only classes do.
-        """
-        if vectors.shape[1]:
-            raise UsageError("distil.vectors: is for classes; set distil.vectors=0")
-        found = taught.astype(np.float32)
-        known = gold.reshape(len(gold), -1)
-        found[: len(gold)] = distil.weight * known + (1 - distil.weight) * found[: len(gold)]
-        return found[:, 0] if gold.ndim == 1 else found
-
     def begin(self, config: RunConfig, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
         """See `Task.begin`: fit the linear parts, in the settings that dev chooses, or cross-validation."""
         training, dev = datasets["train"], datasets.get("dev")
@@ -232,7 +141,7 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
             self.begin_many(config, model, training, dev)
             return
         targets = left_over(model, self.linear_targets(model, training), training, grows=True)
-        reads = part_rows(config, model, targets, training, dev, self._lessons(model, datasets))
+        reads = part_rows(config, model, targets, training, dev, lessons_of(model, datasets, self.lessons))
         if not reads:
             return
         if dev is not None and not few(config, training):
@@ -251,28 +160,6 @@ class SentenceTask(WordTask[EncodedDataset, Model, Answered]):
         model.joining = found.joining()
         if dev is None:
             model.nested = self.nested(model, found, training) + np.float32(targets.beyond)
-
-    def _lessons(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> TaughtRows | None:
-        """Return the texts that a teacher alone has answered, for the linear parts; None where there are none."""
-        transfer = datasets.get(TRANSFER)
-        if not isinstance(transfer, TransferSet) or transfer.gold == len(transfer):
-            return None
-        found = self.lessons(model, transfer.rest)
-        if found is None:
-            return None
-        return TaughtRows(found.dataset, left_over(model, found.targets, found.dataset))
-
-    def lessons(self, model: Model, rest: EncodedDataset) -> TaughtRows | None:
-        """Return texts with a teacher's answers as linear parts learn them; by default the answers are gold.
-
-        Args:
-            model: the model that they are for.
-            rest: the texts, with targets of a transfer set.
-
-        Returns:
-            Those that were answered; None where there are none.
-        """
-        return TaughtRows(rest, self.linear_targets(model, rest))
 
     def begin_many(
         self, config: RunConfig, model: Model, training: EncodedDataset, dev: EncodedDataset | None

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.attention.crf import Chain
+from heedful.data.taught_tags import TaughtTags
+from heedful.data.word_tags import WordTagDataset, word_offsets
 from heedful.model.decisions import TagsDecision
 from heedful.model.decisions.tag_paths import TagChain
 from heedful.runtime.tag_part import TagPart, WordVectors
 from heedful.tasks.words.fitting_chain import ChainFit, ChainRows, ChainStrength, fit_chain
-from heedful.tasks.words.tag_rows import TagReading
+from heedful.tasks.words.tag_rows import TagReading, gold_tags, texts_of
 from heedful.tasks.words.tag_sequences import ScaledParts, allowed_chain, chain_of, chosen_tags
 from heedful.training.stages import stage
 
@@ -141,6 +144,43 @@ class TagJoining:
         return chosen_tags(
             TagsDecision(self.labels, chain, outside), np.asarray(scores, np.float32), self.offsets
         )
+
+
+def tag_gold(dataset: WordTagDataset, known: int) -> TagGold:
+    """Return the words and tags of a data set, as the linear part learns them.
+
+    Args:
+        dataset: sentences with gold.
+        known: how many tags the model knows.
+
+    Returns:
+        The sentences.
+    """
+    assert dataset.tags is not None  # what is trained on has gold
+    weights = None if dataset.weights is None else dataset.weights.astype(np.float64)
+    return TagGold(texts_of(dataset), gold_tags(dataset.tags.values, known), weights)
+
+
+def taught_gold(transfer: TaughtTags, decision: TagsDecision) -> TagGold:
+    """Return what a teacher says of texts without gold as gold: the likeliest tags that fit together.
+
+    Args:
+        transfer: texts with a teacher's answers.
+        decision: chooses tags.
+
+    Returns:
+        The texts that were answered.
+    """
+    rest = transfer.select(np.arange(transfer.gold, len(transfer)))
+    offsets = word_offsets(rest)
+    rows = [rest.taught[start:end] for start, end in pairwise(offsets.tolist())]
+    answered = [row for row, own in enumerate(rows) if len(own) and own.sum(axis=1).min() > 0]
+    texts = texts_of(rest)
+    logits = [np.log(np.maximum(rows[row], np.float32(1e-9))) for row in answered]
+    none = np.zeros(0, np.int64)
+    return TagGold(
+        [texts[row] for row in answered], np.concatenate([none, *decision.chosen(logits)]).astype(np.int64)
+    )
 
 
 def strengths_for(rows: ChainRows, tags: int) -> tuple[ChainStrength, ...]:
