@@ -232,7 +232,6 @@ TESTED_TOGETHER = {
         "export/recording.py",
         "runtime/asking.py",
         "runtime/attending.py",
-        "runtime/looking.py",
         "runtime/operators.py",
         "runtime/pairwise.py",
         "runtime/sequence_operators.py",

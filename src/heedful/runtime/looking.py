@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from heedful.errors import UsageError, nearest
 from heedful.model.sights import Looked, Values
 from heedful.runtime.kernels import Floats
+from heedful.storage.fields import Fields, is_list, is_whole
 from heedful.structures import MapPlace
 
 Weigh = Callable[[str], Values]
@@ -50,28 +53,26 @@ def read_shown(entries: object) -> tuple[Entry, ...]:
     Raises:
         UsageError: if it is no such thing.
     """
-    if not isinstance(entries, list):
+    if not is_list(entries):
         raise UsageError(f"network.shown: a list expected; got {entries!r:.80}")
-    try:
-        found = tuple(_read(entry) for entry in entries)
-    except (TypeError, KeyError, AttributeError) as error:
-        raise UsageError(f"network.shown: {error}") from error
-    return found
+    return tuple(_read(Fields(entry, "network.shown", error=UsageError)) for entry in entries)
 
 
-def _read(entry: object) -> Entry:
-    if not isinstance(entry, Mapping):
-        raise UsageError(f"network.shown: a table expected; got {entry!r:.80}")
-    of, place, number = entry["of"], entry.get("place", {}), entry.get("number", 0)
-    names = (of,) if isinstance(of, str) else tuple(of)
-    plain = {**place, "number of a head": number}
-    if not all(isinstance(name, str) for name in (*names, entry["what"])) or not names:
-        raise UsageError(f"network.shown: of must be names of values; got {of!r:.80}")
-    if not all(isinstance(value, str) or type(value) is int for value in plain.values()) or number < 0:
-        raise UsageError(f"network.shown: strings and whole numbers expected; got {plain!r:.80}")
-    if entry["what"] not in KINDS:
-        raise UsageError(f"network.shown: {nearest(entry['what'], KINDS)}")
-    return Entry(entry["what"], names, MapPlace(**place), number, bool(entry.get("turned", False)))
+def _read(fields: Fields) -> Entry:
+    of, place, number = fields.value("of"), fields.part("place", {}), fields.whole("number", 0)
+    names = (of,) if isinstance(of, str) else fields.texts("of")
+    if not names:
+        raise fields.wrong("of", "must name a value")
+    if number < 0:
+        raise fields.wrong("number", f"must be 0 or more; got {number}")
+    if (what := fields.text("what")) not in KINDS:
+        raise fields.wrong("what", f"is unknown: {nearest(what, KINDS)}")
+    place.only(*(each.name for each in dataclasses.fields(MapPlace)))
+    for name, value in place.record.items():
+        if not isinstance(value, str) and not is_whole(value):
+            raise place.wrong(name, f"must be a string or a whole number; got {value!r:.80}")
+    record: dict[str, Any] = dict(place.record)
+    return Entry(what, names, MapPlace(**record), number, fields.flag("turned", False))
 
 
 def look(shown: Sequence[Entry], values: Mapping[str, Floats], weigh: Weigh) -> Looked:

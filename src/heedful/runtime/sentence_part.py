@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError, UsageError
 from heedful.runtime.encoder_states import STATES, EncoderStates
-from heedful.runtime.pair_features import ExampleFeatures
+from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import (
     Floats,
     JoinedFeatures,
@@ -27,6 +27,7 @@ from heedful.runtime.sentence_features import (
     Origin,
     SentenceFeatures,
 )
+from heedful.storage.fields import Fields
 from heedful.storage.manifest import SCALE
 from heedful.storage.shared_rows import SharedRows
 from heedful.text.wide_part import sizes_of
@@ -194,16 +195,12 @@ def read_sentence_part(
         UsageError: if something is missing, of another kind, or does not fit the model, or the package that has the
             rows is not installed or has others.
     """
-    expected = {"weight": float, "pairing": str, "texts": dict}
-    if table.keys() != expected.keys() or any(
-        type(table[name]) is not kind for name, kind in expected.items()
-    ):
-        raise UsageError(f"sentence: expected {', '.join(expected)}; got {dict(table)!r:.200}")
-    kind = table["texts"]
-    assert isinstance(kind, dict)  # as was checked
-    features = ExampleFeatures(_read_texts(kind, tensor, states), table["pairing"])  # type: ignore[arg-type]
+    fields = Fields(table, "", f"{SENTENCE}.", UsageError)
+    fields.only("weight", "pairing", "texts")
+    texts_of = _read_texts(dict(fields.table("texts")), tensor, states)
+    features = ExampleFeatures(texts_of, cast("Pairing", fields.text("pairing")))  # which checks it
     weights, bias = (_tensor(tensor, name, np.float32) for name in ("weights", "bias"))
-    part = SentencePart(features, weights, bias, table["weight"])  # type: ignore[arg-type]
+    part = SentencePart(features, weights, bias, float(fields.number("weight")))
     if (part.outputs, features.sides) != (outputs, texts):
         raise UsageError(
             f"the sentence part has {part.outputs} outputs for {features.sides} text(s), the model {outputs} for "

@@ -21,6 +21,7 @@ from heedful.model.decisions.tags import TagsDecision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import complete_vectors, read_vectors, vectors_table, vectors_tensors
+from heedful.storage.fields import Fields
 from heedful.text.word_shapes import Numbers, WordShapes
 
 TAGGING = "tagging"
@@ -228,23 +229,19 @@ def read_tag_part(
         UsageError: if something is missing, of another kind, or does not fit the model, or the package that has the
             rows of word vectors is not installed or has others.
     """
-    shapes, vectors, outside = table.get("shapes"), table.get("vectors"), table.get("outside")
-    if (
-        table.keys() != {"shapes", "vectors", "outside"}
-        or not isinstance(outside, float)
-        or not 0 <= outside < 100
-        or not isinstance(shapes, dict)
-        or shapes.keys() != asdict(WordShapes()).keys()
-        or not isinstance(vectors, dict)
-        or (vectors and (vectors.keys() != {"reach", "rows"} or not isinstance(vectors["rows"], dict)))
-    ):
-        raise UsageError(f"tagging: expected shapes, vectors and outside; got {dict(table)!r:.200}")
+    fields = Fields(table, "", f"{TAGGING}.", UsageError)
+    fields.only("shapes", "vectors", "outside")
+    shapes, vectors, outside = fields.part("shapes"), fields.part("vectors"), fields.number("outside")
+    if not 0 <= outside < 100:
+        raise fields.wrong("outside", f"must be from 0 to below 100; got {outside!r:.80}")
+    shapes.only("affixes", "reach")
     read, weights = None, np.zeros((0, outputs), np.float32)
-    if vectors:
-        reach = vectors["reach"]
-        if type(reach) is not int or not 0 <= reach <= 16:
-            raise UsageError(f"tagging: vectors.reach must be from 0 to 16; got {reach!r:.80}")
-        read = WordVectors(read_vectors(vectors["rows"], tensor, TAGGING), reach)
+    if vectors.record:
+        vectors.only("reach", "rows")
+        reach = vectors.whole("reach")
+        if not 0 <= reach <= 16:
+            raise vectors.wrong("reach", f"must be from 0 to 16; got {reach!r:.80}")
+        read = WordVectors(read_vectors(vectors.table("rows"), tensor, TAGGING), reach)
         weights = floats(f"{SHAPES}.vectors")
     numbers = tensor(f"{TAGGING}.numbers")
     if numbers.dtype != np.int32:
@@ -252,5 +249,6 @@ def read_tag_part(
     bias, *chain = (floats(f"{TAGGING}.{name}") for name in ("bias", *_CHAIN))
     if bias.shape != (outputs,):
         raise UsageError(f"the linear part of tags has {bias.shape} outputs, the model {outputs}")
-    own = (WordShapes(**shapes), numbers, floats(f"{SHAPES}.weights"), bias, TagChain(*chain))
-    return TagPart(*own, read, weights, outside)
+    made = WordShapes(shapes.whole("affixes"), shapes.whole("reach"))
+    own = (made, numbers, floats(f"{SHAPES}.weights"), bias, TagChain(*chain))
+    return TagPart(*own, read, weights, float(outside))

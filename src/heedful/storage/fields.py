@@ -56,6 +56,12 @@ class Fields:
         """Go through the names of all fields."""
         return iter(self.record)
 
+    def only(self, *names: str) -> None:
+        """Refuse a field of another name than these."""
+        for name in self.record:
+            if name not in names:
+                raise self.wrong(f"{name:.80}", f"is unknown; known: {', '.join(names)}")
+
     def value(self, name: str) -> object:
         """Return a field that may be of any type, but must be there."""
         if name not in self.record:

@@ -89,6 +89,15 @@ def test_a_folder_keeps_everything_and_says_what_is_missing() -> None:
         with pytest.raises(UsageError, match="missing"):
             read_tag_part(part.table(), tensor, tensor, 3)
         tensors[name] = kept
+    for change, said in (
+        ({"further": 1}, "tagging.further is unknown; known: shapes, vectors, outside"),
+        ({"outside": "0"}, "tagging.outside must be a number; got '0'"),
+        ({"shapes": {"affixes": 4, "reach": 2, "depth": 1}}, "tagging.shapes.depth is unknown"),
+        ({"shapes": {"affixes": 4}}, "tagging.shapes.reach is missing"),
+        ({"vectors": {"reach": 99, "rows": {}}}, "tagging.vectors.reach must be from 0 to 16; got 99"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            read_tag_part({**part.table(), **change}, tensor, tensor, 3)
     tensors["tagging.numbers"] = tensors["tagging.numbers"].astype(np.int64)
     with pytest.raises(UsageError, match="expected int32"):
         read_tag_part(part.table(), tensor, tensor, 3)

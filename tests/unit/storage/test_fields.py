@@ -86,3 +86,9 @@ def test_the_record_itself_must_be_a_table_and_the_exception_may_be_another() ->
         Fields({"train": {}}, "line 3", error=DataError).part("train").text("text")
     with pytest.raises(ValueError, match=r"^label is missing$"):
         Fields({}, "", error=ValueError).value("label")
+
+
+def test_a_field_that_nobody_knows_is_named() -> None:
+    fields().part("train").only("seed", "deep")
+    with pytest.raises(ArtifactError, match=r"run.json: train.deep is unknown; known: seed$"):
+        fields().part("train").only("seed")

@@ -137,7 +137,7 @@ def test_folders_that_do_not_fit_are_refused(trained: RunResult, tmp_path: Path)
     whole = read_json(path / CONFIG, dict)
     for change, said in (
         ({"shapes": {"affixes": 99, "reach": 2}, "vectors": {}, "outside": 0.0}, "affixes must be"),
-        ({"shapes": {"affixes": 4, "reach": 2}, "vectors": {}, "outside": -1.0}, "expected shapes"),
+        ({"shapes": {"affixes": 4, "reach": 2}, "vectors": {}, "outside": -1.0}, "outside must be"),
         (
             {
                 "shapes": {"affixes": 4, "reach": 2},
