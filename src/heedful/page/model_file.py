@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def model_bytes(folder: ModelFolder, description: NetworkTable, *, compact: bool
 
 
 def title_of(folder: ModelFolder) -> str:
-    """Return the name of the run that trained a model, or of its encoder.
+    """Return the name of the run that trained a model, or of its encoder; a model without a network is called so.
 
     Args:
         folder: the model.
@@ -98,7 +98,16 @@ def title_of(folder: ModelFolder) -> str:
         The name.
     """
     run = folder.settings.part("run", {})
+    if not has_network(folder):
+        data = run.part("data", {})
+        named = (data.text(field, "") for field in ("set", "train"))
+        return " on ".join(["Linear model", *[PurePath(name).name for name in named if name][:1]])
     return (run.text("name") if "name" in run else "") or _system(folder)
+
+
+def has_network(folder: ModelFolder) -> bool:
+    """Return whether a model has a network, and not linear parts alone."""
+    return folder.settings.part("model").text("encoder") != NO_NETWORK
 
 
 def _check(folder: ModelFolder, description: NetworkTable) -> None:
@@ -154,7 +163,7 @@ def _content(folder: ModelFolder, description: NetworkTable, *, compact: bool) -
         "sentence": None if sentence is None else sentence.table(),
         "tagging": None if tagging is None else tagging.table(),
         "paths": _paths(folder, tagging) if KINDS[_task(folder)].of_words else None,
-        "hasNetwork": config.part("model").text("encoder") != NO_NETWORK,
+        "hasNetwork": has_network(folder),
     }
     own = {} if sentence is None else sentence.tensors()
     beside = {name: from_numpy(_in_browsers(each)) for name, each in own.items()}

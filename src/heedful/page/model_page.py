@@ -14,7 +14,7 @@ from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable
 from heedful.page.javascript import asset, engine
-from heedful.page.model_file import model_bytes, title_of
+from heedful.page.model_file import has_network, model_bytes, title_of
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder
 
@@ -66,7 +66,7 @@ def render_page(folder: ModelFolder, description: NetworkTable, *, compact: bool
         title=escape(title_of(folder)),
         style=style,
         script=script,
-        caveat=escape(CAVEAT),
+        caveat=escape(CAVEAT) if has_network(folder) else "",
         version=heedful.__version__,
         model=base64.b64encode(model).decode("ascii"),
     )

@@ -140,3 +140,24 @@ def test_what_one_types_is_colored_and_the_lines_add_up(tmp_path: Path, opened: 
     assert "%" in total
     assert sum(map(float, figures)) == pytest.approx(float(total.split("=")[0]), abs=0.01 * len(figures))
     assert page.locator("#pictures details").get_attribute("open") is None
+
+
+def test_of_several_labels_all_that_are_answered_are_asked_why(tmp_path: Path, opened: Opened) -> None:
+    from heedful import MultiLabelClassifier
+
+    rows = tiny.texts()[:100]
+    gold = [[label, "film"] if "film" in text else [label] for text, label in rows]
+    plain = MultiLabelClassifier(text__vectors="", model__sentence="none")
+    plain.fit([text for text, _ in rows], gold, baseline=False).save_pretrained(tmp_path / "model")
+    done = tiny.run("export", tmp_path / "model", "--page", tmp_path / "labels.html")
+    assert done.code == 0, done.err
+    page = opened(tmp_path / "labels.html")
+    page.fill("textarea", "I found this film lovely .")
+    page.wait_for_selector("#contributions table")
+    assert page.inner_text("#headline").startswith("pos, film2 of 3")
+    shown = page.eval_on_selector_all(
+        "#contributions h2, #contributions summary", "all => all.map(each => each.textContent)"
+    )
+    assert [each.partition("”")[0] for each in shown] == ["Why “pos", "Why “film", "Why not “neg"]
+    assert page.title() == "Linear model"
+    assert "These pictures" not in page.inner_text("footer")
