@@ -206,7 +206,7 @@ class TextConfig(Settings):
 
     Attributes:
         tokenizer: "treebank" for raw text in Latin letters, "unicode" for any script, "whitespace" for tokenized files
-            (see `heedful.text.markup`). "auto" chooses "treebank" or "unicode" from the letters of the training
+            (see `heedful.text.tokenize`). "auto" chooses "treebank" or "unicode" from the letters of the training
             split.
         markup: what happens to HTML tags and links: "keep" keeps them as text, "drop" removes them, and "token" turns
             each into one token.
