@@ -35,10 +35,13 @@ class Targets:
     labels: tuple[str, ...] = ()
 
 
-def collect_labels(examples: Iterable[Example], source: Path | None = None) -> tuple[str, ...]:
+def collect_labels(
+    examples: Iterable[Example], source: Path | None = None, least: int = 2
+) -> tuple[str, ...]:
     """Return the distinct labels of training data in alphabetical order; missing gold is passed over.
 
-    Raises DataError if a target is no string, or there are fewer than two labels.
+    Raises DataError if a target is no string, or there are fewer labels than `least`: one is enough beside those of a
+    model that learns on.
     """
     labels = set()
     for position, example in enumerate(examples, start=1):
@@ -46,7 +49,7 @@ def collect_labels(examples: Iterable[Example], source: Path | None = None) -> t
             labels.add(example.target)
         elif example.target is not None:
             raise _no_label(example.target, place(source, example.row or position))
-    if len(labels) < 2:
+    if len(labels) < least:
         raise DataError(
             f"{source or 'training data'}: expected at least two different labels, got {sorted(labels)}. "
             "Check the label column; with one class there is nothing to learn."

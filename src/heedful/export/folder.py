@@ -12,6 +12,7 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.export.whole_layers import card_of, in_whole_numbers
+from heedful.model.kept_sums import SUMS
 from heedful.storage.manifest import SCALE
 from heedful.storage.model_folder import ModelFolder, is_matrix, rounded, save_model_folder
 from heedful.storage.shared_rows import ROWS, SHARED, packaged_rows, read_rows, record, usable_baseforms
@@ -24,6 +25,8 @@ def export_folder(
     folder: ModelFolder, description: Mapping[str, object], path: Path, numbers: Numbers, shared: str = ""
 ) -> None:
     """Write a model folder for `heedful.runtime`; the settings, words, labels and figures stay.
+
+    Sums over training rows are left out.
 
     With smaller numbers the vocabulary is compressed too, unless most of its vectors are a package's: the package is
     compressed as a whole.
@@ -40,7 +43,8 @@ def export_folder(
         OutputError: if it cannot be written; an old folder stays.
         UsageError: if a number is too large for float16, or the frozen word vectors are not those rows.
     """
-    state = folder.state
+    state = {name: x for name, x in folder.state.items() if not name.startswith(f"{SUMS}.")}
+    folder = replace(folder, config={name: value for name, value in folder.config.items() if name != SUMS})
     if numbers != "float32":
         state = _halved(state) if numbers == "float16" else rounded(state)
     if numbers == "int8":

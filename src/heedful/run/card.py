@@ -13,6 +13,7 @@ import numpy as np
 from heedful.data.encoding import EncodedDataset
 from heedful.model.decisions import kind_of
 from heedful.model.kept_examples import KeptExamples
+from heedful.model.kept_sums import KeptSums
 from heedful.models.config import NO_NETWORK
 from heedful.run.columns_said import columns_left_out, columns_of_card
 from heedful.run.learning_on import about_learning_on
@@ -102,8 +103,9 @@ def model_card(
         "## Data",
         "",
         f"{len(train):,} training examples; {task.vocabulary_note(prepared.lexicon)}.",
-        *about_learning_on(prepared.before, len(train)),
+        *about_learning_on(prepared.before, len(train), sums=result.predictor.about.sums is not None),
         *_about_examples(result.predictor.about.examples),
+        *_about_sums(result.predictor.about.sums),
         *[f"- {note}" for note in prepared.notes],
         *[f"- `{file}` SHA-256 `{digest}`" for file, digest in prepared.fingerprint.items()],
         "",
@@ -209,6 +211,19 @@ def _about_examples(kept: KeptExamples | None) -> list[str]:
     if kept.texts is None:
         what = "as their rows, labels and vectors, without the texts"
     return ["", f"**This folder holds {len(kept):,} of the training examples**, {what}.", ""]
+
+
+def _about_sums(sums: KeptSums | None) -> list[str]:
+    """Say that sums over the training rows lie in the folder."""
+    if sums is None:
+        return []
+    return [
+        "",
+        f"The folder keeps sums over {sums.rows:,.0f} training rows, from which `heedful train --from` learns on "
+        "without the rows: how features occur together and with each class, and how many rows of each class have a "
+        "word. They hold no text; `data.keep_sums=false` leaves them out.",
+        "",
+    ]
 
 
 NAMED = 0.1

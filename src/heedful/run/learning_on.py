@@ -181,12 +181,13 @@ def replaying(load: Callable[[], Corpora], before: LearnedFrom | None) -> Callab
     return read
 
 
-def about_learning_on(before: LearnedFrom | None, rows: int) -> list[str]:
+def about_learning_on(before: LearnedFrom | None, rows: int, *, sums: bool = False) -> list[str]:
     """Say on a card from what a model learned; nothing for one that began with nothing.
 
     Args:
         before: the model that it began with.
         rows: its training examples, those that were learned again included.
+        sums: whether it learned from sums over all rows.
 
     Returns:
         Lines of Markdown.
@@ -201,7 +202,11 @@ def about_learning_on(before: LearnedFrom | None, rows: int) -> list[str]:
         if before.seen
         else "does not say from how many rows it learned"
     )
-    how = "all rows together were learned anew" if before.whole else "its weights were learned on"
+    how = "its weights were learned on"
+    if before.whole:
+        how = "all rows together were learned anew"
+    elif sums:
+        how = "all rows were learned by the sums over them that it keeps,"
     return [
         "",
         f"It began with `{before.name}`{checksum}, which {seen}: {how} with "

@@ -33,7 +33,7 @@ from heedful.nn.policy import with_policy
 from heedful.storage.fields import Fields
 from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refuse_reject_class
-from heedful.tasks.prepared import Prepared
+from heedful.tasks.prepared import Files, Prepared
 from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
 from heedful.tasks.sentences.fitting_reject import rejecting
@@ -50,7 +50,7 @@ from heedful.training.step import Objective, TrainingData
 from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
-    from heedful.run.run_config import DistilConfig, RunConfig
+    from heedful.run.run_config import DataConfig, DistilConfig, RunConfig
 
 
 LOSS = frozenset({"train.class_weight", "train.class_weights", "train.label_smoothing"})
@@ -89,6 +89,14 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """See `Task.collect_labels`; in alphabetical order."""
         return collect_labels(corpus.examples, corpus.source)
 
+    def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
+        """See `Task.files`; beside the classes of a model that learns on a class may come alone."""
+        if not data.learn_from:
+            return super().files(names, data, root)
+        return self.table.files(
+            names, data, root, lambda corpus: collect_labels(corpus.examples, corpus.source, 1)
+        )
+
     def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
         """See `SentenceTask.targets`."""
         return class_targets(corpus, labels)
@@ -101,9 +109,11 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
         if (before := prepared.before) is not None and not before.whole:
             again = min(len(before.examples), len(gold))
-            model.before = LearnedBefore.of(
-                before.model.about, before.model.labels, prepared.labels, again, before.each
-            )
+            about, old, now = before.model.about, before.model.labels, prepared.labels
+            model.before = LearnedBefore.of(about, old, now, again, before.each)
+            if about.sums is not None and config.data.keep_sums:
+                columns = np.array([now.index(label) for label in old], np.int64)
+                model.sums = about.sums.with_classes(columns, len(now))
         cost_matrix(_costs(model), model.labels)  # a name that is wrong is reported before training
         return model
 

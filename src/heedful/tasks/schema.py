@@ -19,6 +19,7 @@ from heedful.data.parses import find_parser
 from heedful.errors import ArtifactError, DataError, MissingExtraError, UsageError
 from heedful.model.decisions.reject import Reject
 from heedful.model.kept_examples import KeptExamples
+from heedful.model.kept_sums import KeptSums
 from heedful.models import ModelConfig, encoder_problems
 from heedful.runtime.column_part import ColumnPart
 from heedful.runtime.familiar import Familiar
@@ -96,6 +97,7 @@ class About:
         examples: the training examples that are kept; None for none.
         reject: of classes when none of them is answered; None where one always is.
         familiar: what training texts were like, where `reject` needs it.
+        sums: over the training rows, so that the model can learn on; None for none.
     """
 
     run: dict[str, object] = field(default_factory=dict)
@@ -110,6 +112,7 @@ class About:
     reject: Reject | None = None
     familiar: Familiar | None = None
     columns: ColumnPart | None = None
+    sums: KeptSums | None = None
 
     @property
     def parts(self) -> Parts:

@@ -71,7 +71,7 @@ _BLOCK = 1024
 _BESIDE = 300
 COLUMN_SHARES = (0.1, 1.0)
 """What the products of the columns beside the text count there; both are tried."""
-_SHARE = 0.3
+SHARE = 0.3
 """What the products of words and characters count beside those of dense features, in one fit over both."""
 
 
@@ -190,11 +190,11 @@ def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[list[PartR
         beside = [
             form
             for share in COLUMN_SHARES
-            for form in forms(parts, {WORDS_AND_CHARACTERS: _SHARE, BESIDE: share}, targets)
+            for form in forms(parts, {WORDS_AND_CHARACTERS: SHARE, BESIDE: share}, targets)
         ]
         return [[*bare[0], *beside], *bare[1:]]
     again = [[part] for part in parts if part.name == WORDS_AND_CHARACTERS and len(targets) >= _BESIDE]
-    return [forms(parts, {WORDS_AND_CHARACTERS: _SHARE}, targets), *again]
+    return [forms(parts, {WORDS_AND_CHARACTERS: SHARE}, targets), *again]
 
 
 def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:

@@ -20,6 +20,7 @@ from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import Answer
 from heedful.model.decisions import Decision, ScoreDecision
 from heedful.model.decisions.decision import finite
+from heedful.model.kept_sums import KeptSums
 from heedful.models import VectorNetwork
 from heedful.models.config import NO_NETWORK
 from heedful.tasks.corpus_reading import EncodedReading
@@ -49,6 +50,7 @@ class SentenceModel(TextModel[A_co]):
         folds: the fold of each training example in it, [N]; only in training.
         joined_note: what each part reached alone, and with which weight it joined; after training.
         before: the parts of the model that learns on, to which new ones are added; only in training.
+        sums: the sums that the model before keeps, with the classes that there are now; only in training.
     """
 
     joining: Joining | None = None
@@ -56,6 +58,7 @@ class SentenceModel(TextModel[A_co]):
     folds: NDArray[np.int64] | None = None
     joined_note: str = ""
     before: LearnedBefore | None = None
+    sums: KeptSums | None = None
 
     @property
     def is_pair(self) -> bool:

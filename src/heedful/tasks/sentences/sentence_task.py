@@ -40,6 +40,7 @@ from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.keeping import Keeping, kept_examples
+from heedful.tasks.sentences.keeping_sums import learn_on_by_sums, sums_of
 from heedful.tasks.sentences.left_over import left_over, lessons_of
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
@@ -140,7 +141,12 @@ class SentenceTask(TaughtSentences[Model, Answered]):
                 )
             self.begin_many(config, model, training, dev)
             return
-        targets = left_over(model, self.linear_targets(model, training), training, grows=True)
+        gold = self.linear_targets(model, training)
+        if learn_on_by_sums(config, model, gold, training):
+            return
+        if model.before is None and dev is None:
+            model.sums = sums_of(config, model, gold, training)
+        targets = left_over(model, gold, training, grows=True)
         reads = part_rows(config, model, targets, training, dev, lessons_of(model, datasets, self.lessons))
         if not reads:
             return
@@ -248,6 +254,7 @@ class SentenceTask(TaughtSentences[Model, Answered]):
 
     def keep(self, config: RunConfig, model: Model, training: EncodedDataset) -> None:
         """See `Task.keep`."""
+        model.about = replace(model.about, sums=model.sums)
         how = config.data.keep_examples
         if how != "none":
             old = () if model.before is None else (model.before.replayed, model.before.each)

@@ -20,6 +20,7 @@ SENTENCES: frozenset[str] = WORDS | {
     "data.keep_examples",
     "data.features",
     "data.keep_share",
+    "data.keep_sums",
     "data.learn_from",
 }
 """Settings of networks that give one row of numbers for a text or a pair."""

@@ -20,6 +20,7 @@ from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.model.decisions.reject import REJECT
 from heedful.model.kept_examples import EXAMPLES, KeptExamples, read_kept_examples
+from heedful.model.kept_sums import SUMS, KeptSums, read_kept_sums
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
 from heedful.runtime.column_part import COLUMNS, ColumnPart, read_column_part
@@ -180,6 +181,8 @@ class TextModel(SavedModel[A_co]):
             config[TAGGING] = self.about.tagging.table()
         if self.about.examples is not None:
             config[EXAMPLES] = self.about.examples.table()
+        if self.about.sums is not None:
+            config[SUMS] = self.about.sums.table()
         if self.about.columns is not None:
             config[COLUMNS] = self.about.columns.table()
         if self.about.costs:
@@ -199,6 +202,7 @@ class TextModel(SavedModel[A_co]):
                 **_tensors(self.about.examples),
                 **_tensors(self.about.familiar),
                 **_tensors(self.about.columns),
+                **_tensors(self.about.sums),
             },
             vocabulary=self.vocabulary.to_plain(),
             labels=list(self.labels),
@@ -218,7 +222,9 @@ def wide_tensors(part: WidePart | None) -> dict[str, Tensor]:
     return {f"wide.{name}": torch.from_numpy(getattr(part, name)) for name in _KINDS}
 
 
-def _tensors(part: SentencePart | TagPart | KeptExamples | Familiar | ColumnPart | None) -> dict[str, Tensor]:
+def _tensors(
+    part: SentencePart | TagPart | KeptExamples | KeptSums | Familiar | ColumnPart | None,
+) -> dict[str, Tensor]:
     """Return what a folder keeps of something beside the network; nothing where there is none."""
     found = {} if part is None else part.tensors()
     return {name: torch.from_numpy(each.copy()) for name, each in found.items()}
@@ -326,6 +332,14 @@ def take_examples(
     """
     found = read_kept_examples(table, _finder(state), texts, outputs)
     for name in [name for name in state if name.startswith(f"{EXAMPLES}.")]:
+        del state[name]
+    return found
+
+
+def take_sums(state: dict[str, Tensor], table: Mapping[str, object], outputs: int) -> KeptSums:
+    """Take the sums over training rows out of the tensors of a folder; see `take_examples`."""
+    found = read_kept_sums(table, _finder(state), outputs)
+    for name in [name for name in state if name.startswith(f"{SUMS}.")]:
         del state[name]
     return found
 

@@ -20,6 +20,7 @@ class WordFolder(FolderSettings):
         columns: what the column part reads; empty for none.
         tagging: what the linear part of tags reads; empty for none.
         examples: how many training examples are kept, and whether with their texts; empty for none.
+        sums: which features the sums over training rows are of; empty for none.
         reject: when none of the classes is answered; empty where one always is.
     """
 
@@ -32,3 +33,4 @@ class WordFolder(FolderSettings):
     examples: dict[str, object] = field(default_factory=dict)
     reject: dict[str, object] = field(default_factory=dict)
     columns: dict[str, object] = field(default_factory=dict)
+    sums: dict[str, object] = field(default_factory=dict)

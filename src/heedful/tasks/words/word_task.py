@@ -41,6 +41,7 @@ from heedful.tasks.words.text_model import (
     take_examples,
     take_familiar,
     take_sentence,
+    take_sums,
     take_tagging,
     take_wide,
 )
@@ -266,13 +267,14 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             if settings.examples:
                 outputs = settings.model.outputs
                 examples = take_examples(tensors, settings.examples, self.sides, outputs)
+            sums = take_sums(tensors, settings.sums, settings.model.outputs) if settings.sums else None
             reject = read_reject(settings.reject, folder.labels) if settings.reject else None
             familiar = take_familiar(tensors, settings.reject, sentence)
             state = fit_tensors(tensors, lambda: self._of_folder(settings, vocabulary))
             network = self._of_folder(settings, vocabulary)
             network.load_state_dict(state)
             kept = replace(about, wide=wide, sentence=sentence, tagging=tagging, examples=examples)
-            kept = replace(kept, reject=reject, familiar=familiar, columns=columns)
+            kept = replace(kept, reject=reject, familiar=familiar, columns=columns, sums=sums)
             return self.model_type(network, settings.model, vocabulary, folder.labels, text, kept)
 
         return belonging(path, build)

@@ -1,0 +1,138 @@
+"""Keeping sums over training rows in a model of classes, and learning on from those of the model before."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.data.encoding import EncodedDataset
+from heedful.model.answers import AnyAnswer
+from heedful.model.kept_sums import MOST_DENSE, KeptSums
+from heedful.models.config import NO_NETWORK
+from heedful.tasks.schema import About
+from heedful.tasks.sentences.by_folds import PartRows
+from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
+from heedful.tasks.sentences.learned_before import LearnedBefore
+from heedful.tasks.sentences.learning_by_sums import SumRows, learned_by_sums, no_sums, with_rows
+from heedful.tasks.sentences.linear_fits import LinearFit
+from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
+from heedful.tasks.sentences.part_rows import SHARE, phrases_of, sentence_rows
+from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.text.wide_part import Numbers
+
+if TYPE_CHECKING:
+    from heedful.run.run_config import RunConfig
+
+_log = logging.getLogger(__name__)
+BY_SUMS = "sums of all rows"
+
+
+@dataclass(frozen=True)
+class Settled(Joining):
+    """A part that was weighed when it was fitted."""
+
+    def join(self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf) -> Joined:
+        """See `Joining.join`: the part joins as it is."""
+        (part,) = self.parts
+        weighed = {part.name: 1.0}
+        return Joined(1.0, weighed, part.logits, self.targets.loss(part.logits), {part.name: part.logits})
+
+
+def sums_of(
+    config: RunConfig, model: SentenceModel[AnyAnswer], targets: LinearTargets, training: EncodedDataset
+) -> KeptSums | None:
+    """Return the sums over the rows of a training that begins with nothing.
+
+    Args:
+        config: the settings of the run.
+        model: the model.
+        targets: gold of the rows.
+        training: the rows.
+
+    Returns:
+        The sums; None where the settings want none, and for models with a network, with another answer than a class,
+        with columns beside the text or a teacher, or without features of whole texts or with too many.
+    """
+    able = config.data.keep_sums and not config.data.features and not config.distil.teacher
+    if not able or model.model.encoder != NO_NETWORK or not isinstance(targets, ClassTargets):
+        return None
+    reads, dense = _read(config, model, training)
+    features = _features(reads)
+    if not 0 < sum(count for _, count in features) <= MOST_DENSE:
+        return None
+    rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), targets.weights)
+    sums = with_rows(no_sums(features, targets.outputs), rows, model.text.phrases)
+    return learned_by_sums(sums, rows, model.text.phrases, SHARE).sums
+
+
+def learn_on_by_sums(
+    config: RunConfig, model: SentenceModel[AnyAnswer], targets: LinearTargets, training: EncodedDataset
+) -> bool:
+    """Let a model learn on from the sums of the one before, if that keeps sums of the features that are read now.
+
+    Args:
+        config: the settings of the run.
+        model: the model, which gets its parts and sums.
+        targets: gold of the rows; where classes stand for several rows, the old ones are the last.
+        training: the rows.
+
+    Returns:
+        Whether it did.
+    """
+    sums, before = model.sums, model.before
+    if sums is None or before is None or not isinstance(targets, ClassTargets):
+        return False
+    reads, dense = _read(config, model, training)
+    if _features(reads) != sums.features:
+        _log.warning(
+            "data.learn_from: the model keeps sums of %s, and %s are read now, so the weights alone are learned on.",
+            *(
+                ", ".join(name for name, _ in each) or "no features"
+                for each in (sums.features, _features(reads))
+            ),
+        )
+        model.sums = None
+        return False
+    weights = targets.weights.copy()
+    if before.replayed:
+        weights[-before.replayed :] = 0  # they are in the sums
+        weights *= np.count_nonzero(weights) / max(float(weights.sum()), 1e-300)
+    rule = model.text.phrases
+    rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), weights)
+    new = rows.of(np.flatnonzero(weights > 0))
+    found = learned_by_sums(with_rows(sums, new, rule), rows, rule, SHARE)
+
+    def put(about: About, weight: float) -> About:
+        bias, start = found.dense.bias, 0
+        for part in reads:
+            width = part.rows.shape[1]
+            about = part.put(about, LinearFit(found.dense.weights[start : start + width], bias), weight)
+            start, bias = start + width, np.zeros_like(bias)
+        return replace(about, wide=replace(found.wide, weight=weight)) if rule.reads else about
+
+    model.sums = found.sums
+    model.joining = Settled(targets, (FittedPart(BY_SUMS, found.logits, put),))
+    model.nested = found.logits.astype(np.float32)
+    model.before = LearnedBefore(None, None, before.replayed, before.each)
+    return True
+
+
+def _read(
+    config: RunConfig, model: SentenceModel[AnyAnswer], training: EncodedDataset
+) -> tuple[list[PartRows], NDArray[np.float32]]:
+    reads = sentence_rows(config, model, training, None)
+    rows = [np.asarray(part.rows) for part in reads]
+    return reads, np.concatenate([np.zeros((len(training), 0), np.float32), *rows], axis=1)
+
+
+def _features(reads: Sequence[PartRows]) -> tuple[tuple[str, int], ...]:
+    return tuple((part.name, part.rows.shape[1]) for part in reads)
+
+
+def _words(model: SentenceModel[AnyAnswer], training: EncodedDataset) -> list[Numbers]:
+    return phrases_of(training) if model.text.phrases.reads else [np.zeros(0, np.int32)] * len(training)

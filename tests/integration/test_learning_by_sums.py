@@ -1,0 +1,107 @@
+"""Models with features of whole texts learn on from sums over their rows, which a folder keeps."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tests.tiny import run, texts, write_csv
+
+import heedful
+from heedful.opening import open_model
+from heedful.tasks import load_model
+
+PLAIN = ("--no-baseline", "--quiet")
+SMALL = ("--set=model.sentence=mean", "--set=model.wide=linear", "--set=data.few_rows=1000")
+NEW = [
+    (f"Completely blue {noun} .", "color") for noun in ("door", "car", "roof", "boat", "bird", "hat", "cup")
+]
+
+
+def trained(root, name, rows, *more):
+    table = write_csv(root / f"{name}.csv", rows, ("text", "label"))
+    made = run("train", table, "--out", root / name, *more, *PLAIN)
+    assert made.code == 0, made.err
+    return made
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A folder with a model that keeps sums, and one that learned on from it."""
+    place = tmp_path_factory.mktemp("sums")
+    trained(place, "first", texts()[:60], *SMALL)
+    trained(place, "second", [*texts()[60:80], *NEW], "--from", place / "first")
+    return place
+
+
+def right(folder, rows):
+    found = [answer.label for answer in open_model(folder).predict([text for text, _ in rows])]
+    return np.mean([one == label for one, (_, label) in zip(found, rows, strict=True)])
+
+
+def test_rows_that_are_gone_count_as_much_as_new_ones(root):
+    first, second = (load_model(root / name).about.sums for name in ("first", "second"))
+    assert (first.rows, second.rows) == (60, 87)
+    assert second.classes[0] == 7
+    assert second.features == (("mean of word vectors", 300),)
+    assert set(first.numbers) <= set(second.numbers)
+    assert right(root / "second", texts()[100:160]) > 0.9
+    assert right(root / "second", [("Completely blue chair .", "color")]) == 1
+    card = (root / "second" / "model" / "README.md").read_text()
+    assert "by the sums over them" in card
+
+
+def test_both_engines_answer_alike(root):
+    asked = [text for text, _ in texts()[100:110]]
+    one, other = (open_model(root / "second", engine).logits(asked) for engine in ("runtime", "torch"))
+    np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+def test_the_order_of_installments_changes_nothing_but_the_settings(root):
+    trained(root, "third", texts()[80:90], "--from", root / "second")
+    trained(root, "other", texts()[80:90], "--from", root / "first")
+    trained(root, "fourth", [*texts()[60:80], *NEW], "--from", root / "other")
+    one, other = (load_model(root / name).about.sums for name in ("third", "fourth"))
+    np.testing.assert_allclose(one.products, other.products, atol=1e-3 * np.diagonal(one.products).max())
+    np.testing.assert_allclose(one.totals, other.totals, atol=1e-4)
+
+
+def test_a_class_may_come_alone_without_any_old_row(root):
+    trained(root, "alone", NEW, "--from", root / "first")
+    assert right(root / "alone", texts()[100:160]) > 0.9
+    assert right(root / "alone", [("Completely blue chair .", "color")]) == 1
+
+
+def test_other_features_are_said_and_leave_the_weights(root, caplog):
+    table = write_csv(root / "more.csv", texts()[60:80], ("text", "label"))
+    made = run(
+        "train",
+        table,
+        "--out",
+        root / "no",
+        "--from",
+        root / "first",
+        "--set=model.sentence=none",
+        *PLAIN[:1],
+    )
+    assert made.code == 0, made.err
+    assert "keeps sums of mean of word vectors, and no features are read now" in caplog.text
+    assert load_model(root / "no").about.sums is None
+
+
+def test_nothing_is_kept_where_that_is_asked_for_and_nothing_exported(root):
+    trained(root, "bare", texts()[:40], *SMALL, "--set=data.keep_sums=false")
+    assert load_model(root / "bare").about.sums is None
+    assert run("export", root / "first", "--float16", root / "small").code == 0
+    assert "sums" not in json.loads((root / "small" / "config.json").read_text())
+    assert load_model(root / "first").about.sums is not None
+
+
+def test_partial_fit_learns_by_sums_in_memory():
+    rows = texts()[:50]
+    model = heedful.TextClassifier(model__sentence="mean")
+    model.partial_fit([text for text, _ in rows], [label for _, label in rows])
+    model.partial_fit([text for text, _ in NEW], [label for _, label in NEW])
+    assert model.predictor.about.sums.rows == 57
+    assert model.predict(["Completely blue chair ."]) == ["color"]
