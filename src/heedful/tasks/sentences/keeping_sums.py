@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
+from heedful.data.examples import Ragged
 from heedful.model.answers import AnyAnswer
 from heedful.model.kept_sums import MOST_DENSE, KeptSums
 from heedful.models.config import NO_NETWORK
@@ -23,7 +24,6 @@ from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
 from heedful.tasks.sentences.part_rows import SHARE, phrases_of, sentence_rows
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.text.wide_part import Numbers
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
@@ -134,5 +134,6 @@ def _features(reads: Sequence[PartRows]) -> tuple[tuple[str, int], ...]:
     return tuple((part.name, part.rows.shape[1]) for part in reads)
 
 
-def _words(model: SentenceModel[AnyAnswer], training: EncodedDataset) -> list[Numbers]:
-    return phrases_of(training) if model.text.phrases.reads else [np.zeros(0, np.int32)] * len(training)
+def _words(model: SentenceModel[AnyAnswer], training: EncodedDataset) -> Ragged:
+    none = Ragged(np.zeros(0, np.int32), np.zeros(len(training) + 1, np.int64))
+    return phrases_of(training) if model.text.phrases.reads else none

@@ -13,16 +13,16 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.data.examples import Ragged
 from heedful.model.kept_sums import KeptSums
 from heedful.tasks.sentences.fitting_wide import (
     MOST_FEATURES,
     MOST_WEIGHTS,
     empty_part,
-    feature_rows,
 )
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import SMOOTHING, ClassTargets, Floats
-from heedful.text.wide_part import Numbers, PhraseRule, WidePart
+from heedful.text.wide_part import PhraseRule, WidePart
 
 PENALTIES = (0.3, 1.0, 3.0, 10.0)
 """Added to the products of each feature with itself; the values of a row have a length of about 2."""
@@ -51,14 +51,15 @@ class SumRows:
     """
 
     dense: NDArray[np.floating]
-    words: Sequence[Numbers]
+    words: Ragged
     classes: NDArray[np.int64]
     weights: Floats
 
     def of(self, places: NDArray[np.int64]) -> SumRows:
         """Return some of the rows."""
-        words = [self.words[place] for place in places.tolist()]
-        return SumRows(self.dense[places], words, self.classes[places], self.weights[places])
+        return SumRows(
+            self.dense[places], self.words.take(places), self.classes[places], self.weights[places]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,23 +98,22 @@ def with_rows(sums: KeptSums, rows: SumRows, rule: PhraseRule) -> KeptSums:
     totals = sums.totals + member @ rows.dense
     products = sums.products.copy()
     for start in range(0, len(weights), _BLOCK):
-        own = slice(start, start + _BLOCK)
-        exact = np.asarray(rows.dense[own], np.float64)
-        products += (exact * weights[own, None]).T @ exact
+        block = slice(start, start + _BLOCK)
+        exact = np.asarray(rows.dense[block], np.float64)
+        products += (exact * weights[block, None]).T @ exact
     before, now = sums.totals.sum(axis=0), totals.sum(axis=0)
     products += np.outer(before, before) / max(sums.rows, 1e-300)
     products -= np.outer(now, now) / max(float(classes.sum()), 1e-300)
     numbers = _numbers(sums, rows, rule, outputs)
     moved = np.searchsorted(numbers, sums.numbers)
     feature, own = np.divmod(sums.places, outputs)
-    part = _part(rule, numbers, np.ones(len(numbers)), 1.0, outputs)
-    there = feature_rows(part, rows.words)
-    per_row = np.diff(there.indptr)
-    places = np.concatenate(
-        [moved[feature] * outputs + own, there.indices * outputs + np.repeat(rows.classes, per_row)]
-    )
+    lengths = rows.words.lengths()
+    there = np.searchsorted(numbers, rows.words.values).clip(max=max(len(numbers) - 1, 0))
+    known = numbers[there] == rows.words.values if len(numbers) else np.zeros(len(there), np.bool_)
+    further = there * outputs + np.repeat(rows.classes, lengths)
+    places = np.concatenate([moved[feature] * outputs + own, further[known]])
     found, inverse = np.unique(places, return_inverse=True)
-    counted = np.concatenate([sums.counts, np.repeat(weights, per_row)])
+    counted = np.concatenate([sums.counts, np.repeat(weights, lengths)[known]])
     counts = np.bincount(inverse, counted, len(found)).astype(np.float64)
     kept = counts > 0
     return KeptSums(sums.features, classes, totals, products, numbers, found[kept], counts[kept], sums.losses)

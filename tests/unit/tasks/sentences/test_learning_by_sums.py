@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heedful.data.examples import Ragged
 from heedful.tasks.sentences.learning_by_sums import (
     SETTINGS,
     SumRows,
@@ -27,7 +28,8 @@ def drawn(count, seed=0, outputs=3):
     centers = np.random.default_rng(9).normal(size=(outputs, 6))
     dense = (centers[classes] + generator.normal(size=(count, 6))).astype(np.float32)
     words = [np.unique(2 * np.append(generator.integers(10, 40, 5), one)).astype(np.int32) for one in classes]
-    return SumRows(dense, words, classes, np.ones(count))
+    offsets = np.cumsum([0, *map(len, words)])
+    return SumRows(dense, Ragged(np.concatenate(words), offsets), classes, np.ones(count))
 
 
 def summed(parts):
