@@ -11,6 +11,7 @@ from tests.tiny import run, texts, write_csv
 import heedful
 from heedful.opening import open_model
 from heedful.tasks import load_model
+from heedful.tasks.sentences.keeping_sums import BY_SUMS
 
 PLAIN = ("--no-baseline", "--quiet")
 SMALL = ("--set=model.sentence=mean", "--set=model.wide=linear", "--set=data.few_rows=1000")
@@ -50,6 +51,7 @@ def test_rows_that_are_gone_count_as_much_as_new_ones(root):
     assert right(root / "second", [("Completely blue chair .", "color")]) == 1
     card = (root / "second" / "model" / "README.md").read_text()
     assert "by the sums over them" in card
+    assert BY_SUMS in open_model(root / "second").metrics["parts"]
 
 
 def test_both_engines_answer_alike(root):
