@@ -46,9 +46,9 @@ def test_no_mask_escapes() -> None:
     assert len(COMBINED) >= 50
 
 
-@pytest.mark.parametrize("text", SAMPLES + COMBINED)
-def test_text_reads_back(text: str) -> None:
-    assert parse_mask(str(parse_mask(text))) == parse_mask(text)
+def test_text_reads_back() -> None:
+    read = {text: parse_mask(text) for text in SAMPLES + COMBINED}
+    assert [text for text, mask in read.items() if parse_mask(str(mask)) != mask] == []
 
 
 @pytest.mark.parametrize("text", SAMPLES + COMBINED)
@@ -64,12 +64,12 @@ def test_padding_is_never_kept_and_changes_nothing(text: str) -> None:
 
 @pytest.mark.parametrize("sign", "&|")
 @pytest.mark.parametrize("one", SAMPLES)
-@pytest.mark.parametrize("two", SAMPLES)
-def test_signs_are_and_and_or(one: str, two: str, sign: str) -> None:
+def test_signs_are_and_and_or(one: str, sign: str) -> None:
     sentences = batch(LENGTHS, 6)
-    first, second = keep(parse_mask(one), sentences), keep(parse_mask(two), sentences)
-    expected = first & second if sign == "&" else first | second
-    assert torch.equal(keep(parse_mask(f"{one} {sign} {two}"), sentences), expected)
+    for two in SAMPLES:
+        first, second = keep(parse_mask(one), sentences), keep(parse_mask(two), sentences)
+        expected = first & second if sign == "&" else first | second
+        assert torch.equal(keep(parse_mask(f"{one} {sign} {two}"), sentences), expected), two
 
 
 @pytest.mark.parametrize("text", SAMPLES)

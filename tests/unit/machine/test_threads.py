@@ -126,7 +126,7 @@ import json, os, sys
 import heedful
 early = {name: os.environ[name] for name in VARIABLES if name in os.environ}
 assert "torch" not in sys.modules
-from heedful import TextClassifier
+from heedful import Predictor
 import torch
 from heedful.machine import threads
 print(json.dumps({"early": early, **threads.settings(), "torch": torch.get_num_threads()}))
