@@ -17,7 +17,7 @@ from heedful.data.readers.text_lines import bare_suffix, numbered_lines
 from heedful.data.readers.tool_formats import plain_record
 from heedful.errors import DataError
 from heedful.features.cells import missing_column
-from heedful.text.opening import UNPACKED
+from heedful.text.limits import UNPACKED
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema

@@ -25,7 +25,7 @@ from heedful.data.readers.table_files import (
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
 from heedful.errors import DataError, UsageError
 from heedful.storage import note_read
-from heedful.text.opening import ROWS
+from heedful.text.limits import ROWS
 from heedful.text.pipes import is_spooled
 
 STDIN = Path("-")

@@ -13,7 +13,8 @@ from heedful.data.download import MOST_BYTES, SOURCES, Download, Progress, downl
 from heedful.data.readers.text_lines import find_file
 from heedful.errors import DataError, OutputError, UsageError, nearest
 from heedful.storage import replacing, sha256
-from heedful.text.opening import DAMAGE, UNPACKED, damaged
+from heedful.text.limits import UNPACKED
+from heedful.text.opening import DAMAGE, damaged
 
 MOST_ENTRIES = 10_000
 _BLOCK = 1 << 20

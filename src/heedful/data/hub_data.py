@@ -19,7 +19,7 @@ from heedful.errors import DataError, UsageError, needing
 from heedful.storage import replacing
 from heedful.storage.hub import endpoint, hub_errors
 from heedful.storage.user_cache import user_cache
-from heedful.text.opening import UNPACKED
+from heedful.text.limits import UNPACKED
 
 if TYPE_CHECKING:
     import pyarrow

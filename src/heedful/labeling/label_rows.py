@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from heedful.errors import DataError
-from heedful.text.opening import LINE
+from heedful.text.limits import LINE
 
 Fields = Mapping[str, object]
 _BOM = b"\xef\xbb\xbf"

@@ -1,7 +1,6 @@
 """Open text files, plain or compressed, so that every problem names the file.
 
-Three limits, each an environment variable, bound how much may be unpacked, how long one line may be, and how many rows
-may be held at a time.
+`heedful.text.limits` bounds how much may be unpacked and how long one line may be.
 """
 
 from __future__ import annotations
@@ -11,83 +10,18 @@ import gzip
 import io
 import lzma
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from heedful.errors import DataError, UsageError
+from heedful.errors import DataError
 from heedful.storage import note_read
 from heedful.text.frames import open_frames
+from heedful.text.limits import LINE, UNPACKED
 from heedful.text.pipes import is_pipe, spooled
-
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_NUMBER = re.compile(r"(\d{1,15}) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Limit:
-    """The largest amount that is read.
-
-    Attributes:
-        variable: the environment variable that sets another one: a whole number, or one with K, M, G or T after it,
-            each 1,024 times the one before.
-        usual: what holds where the variable is not set.
-        unit: what is counted.
-    """
-
-    variable: str
-    usual: int
-    unit: str
-
-    def value(self) -> int:
-        """Return the limit that holds now.
-
-        Returns:
-            A number above 0.
-
-        Raises:
-            UsageError: if the variable holds no such number.
-        """
-        given = os.environ.get(self.variable, "").strip()
-        if not given:
-            return self.usual
-        match = _NUMBER.fullmatch(given)
-        number = int(match[1]) * _UNITS[match[2].upper()] if match else 0
-        if not number:
-            raise UsageError(
-                f"{self.variable}={given!r}: expected a whole number above 0, such as {self.usual} or 2G"
-            )
-        return number
-
-    def exceeded(self, place: str, what: str) -> DataError:
-        """Return the refusal of what is larger.
-
-        Args:
-            place: the file, with the row where there is one.
-            what: what is larger, such as "a line has more than".
-
-        Returns:
-            An error that names the limit and how to raise it.
-        """
-        return DataError(
-            f"{place}: {what} {self.value():,} {self.unit}; if that is right, set {self.variable} higher"
-        )
-
-
-UNPACKED = Limit("HEEDFUL_MAX_UNPACKED", 8 << 30, "bytes")
-"""What one compressed file, one archive or one Parquet file may unpack to. GloVe 840B, 5.6 GB, stays below."""
-
-LINE = Limit("HEEDFUL_MAX_LINE", 16 << 20, "bytes")
-"""One line, one record of several lines, or one text; about three million words of English."""
-
-ROWS = Limit("HEEDFUL_MAX_ROWS", 10_000_000, "rows")
-"""Examples that are held in memory together; about 1 kB each, and the words."""
-
 
 COMPRESSED = (".xz", ".gz", ".bz2", ".zip", ".zst")
 DAMAGE = (

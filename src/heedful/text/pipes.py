@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from heedful.errors import DataError
+from heedful.text.limits import UNPACKED
 
 _PACKED = {
     b"\x1f\x8b": ".gz",
@@ -89,8 +90,6 @@ def spooled(path: Path) -> Path:
 
 def _copy(pipe: IO[bytes], file: IO[bytes], path: Path) -> None:
     """Copy a pipe; one that has no end, such as /dev/zero, is refused."""
-    from heedful.text.opening import UNPACKED  # which imports this module
-
     left = UNPACKED.value()
     while part := pipe.read(min(_PART, left + 1)):
         left -= len(part)

@@ -9,7 +9,8 @@ import pytest
 from heedful.data.readers.role_files import read_role_spans
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError, UsageError
-from heedful.text.opening import LINE, ROWS, UNPACKED, find_file
+from heedful.text.limits import LINE, ROWS, UNPACKED
+from heedful.text.opening import find_file
 from heedful.text.vectors import read_vectors
 from packers import PACKERS
 

@@ -11,7 +11,8 @@ from heedful.data.readers.reading import say_once
 from heedful.data.readers.record_files import Record
 from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, encoding_of, open_text
 from heedful.errors import DataError
-from heedful.text.opening import LINE, find_file
+from heedful.text.limits import LINE
+from heedful.text.opening import find_file
 
 
 def is_class_folder(path: Path) -> bool:

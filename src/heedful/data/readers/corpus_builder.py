@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heedful.data.examples import WEIGHTS, Corpus, Example, Gold
 from heedful.errors import DataError, nearest
-from heedful.text.opening import ROWS
+from heedful.text.limits import ROWS
 
 NO_TEXT = "no text"
 OTHER_SPLIT = "another split"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from heedful.errors import DataError
-from heedful.text.opening import LINE
+from heedful.text.limits import LINE
 
 Row = tuple[int, list[str]]
 """The 1-based line at which a row begins, and its fields."""

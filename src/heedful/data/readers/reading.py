@@ -23,7 +23,7 @@ from heedful.data.readers.text_lines import (
 )
 from heedful.errors import UsageError, check_known
 from heedful.features.feature_kinds import wanted_columns
-from heedful.text.opening import LINE
+from heedful.text.limits import LINE
 from heedful.text.pipes import is_spooled
 
 if TYPE_CHECKING:

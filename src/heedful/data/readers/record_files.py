@@ -28,7 +28,7 @@ from heedful.data.readers.text_lines import (
 )
 from heedful.errors import DataError, MissingExtraError
 from heedful.storage import note_read
-from heedful.text.opening import LINE, UNPACKED
+from heedful.text.limits import LINE, UNPACKED
 
 _BLOCK = 1 << 16
 _PEEK = 1 << 12

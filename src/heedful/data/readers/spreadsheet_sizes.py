@@ -13,7 +13,8 @@ from pathlib import Path
 from xml.parsers import expat
 
 from heedful.errors import DataError
-from heedful.text.opening import DAMAGE, Limit
+from heedful.text.limits import Limit
+from heedful.text.opening import DAMAGE
 
 BOOK = Limit("HEEDFUL_MAX_SPREADSHEET", 1 << 30, "bytes")
 """What a spreadsheet may take in memory; ten million short cells."""

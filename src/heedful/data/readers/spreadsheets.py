@@ -13,7 +13,7 @@ from heedful.data.readers.record_files import Record, column_names
 from heedful.data.readers.spreadsheet_sizes import refuse_huge
 from heedful.errors import DataError, MissingExtraError
 from heedful.storage import note_read
-from heedful.text.opening import UNPACKED
+from heedful.text.limits import UNPACKED
 
 
 def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[int, Record]]:

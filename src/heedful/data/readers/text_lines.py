@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from heedful.errors import DataError, UsageError
+from heedful.text.limits import LINE
 from heedful.text.opening import (
     COMPRESSED,
     DAMAGE,
-    LINE,
     Recoded,
     damaged,
     find_file,
