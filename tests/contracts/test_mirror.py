@@ -134,6 +134,7 @@ TESTED_BY = {
     "training/believing.py": "unit/training/test_state.py",
     "training/keeper.py": "unit/training/test_loop.py",
     "training/step.py": "unit/training/test_distributed.py",
+    "tasks/sentences/taught_task.py": "integration/test_taught_parts.py",
     "tasks/sentences/turned_rows.py": "unit/tasks/test_turned_rows.py",
     "tasks/sentences/fitting_wide.py": "unit/text/test_wide_part.py",
     "text/english.py": "unit/run/test_decided.py",
