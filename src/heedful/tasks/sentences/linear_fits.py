@@ -15,7 +15,7 @@ from heedful.tasks.sentences.linear_targets import (
     LinearTargets,
     NumberTargets,
 )
-from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
+from heedful.tasks.sentences.turned_rows import Rows, TurnedRows, whole
 from heedful.tasks.sentences.wide_rows import WideRows
 
 STEPS = 100
@@ -145,7 +145,10 @@ def log_ratios(rows: Rows, targets: LinearTargets) -> Floats | None:
     member = targets.membership()
     if member is None:
         return None
-    present = rows.presence() if isinstance(rows, WideRows) else rows.astype(bool).astype(np.float64)
+    if isinstance(rows, WideRows):
+        present: Rows = rows.presence()
+    else:
+        present = whole(rows).astype(bool).astype(np.float64)
     weighted = member * targets.weights[:, None]
     inside = np.asarray(present.T @ weighted)
     total = np.asarray(present.T @ targets.weights)[:, None]

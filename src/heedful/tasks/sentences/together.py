@@ -17,7 +17,7 @@ from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.fitting_wide import DENSE_STRENGTHS, FitSetting
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, Floats, LinearTargets
-from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS, Rows, dense, directions
+from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS, Rows, WholeRows, dense, directions, whole
 
 NAME = 4.0
 """How many examples the name of a class counts as."""
@@ -30,12 +30,12 @@ class _Side:
     """A part as it stands in the one: rows of examples and names, and what the products of each feature count."""
 
     part: PartRows
-    rows: Rows
+    rows: WholeRows
     counts: Floats
 
     @classmethod
     def of(cls, part: PartRows, share: float, stress: float, names: int) -> _Side:
-        rows, counts = part.rows, np.full(part.rows.shape[1], share)
+        rows, counts = whole(part.rows), np.full(part.rows.shape[1], share)
         counts[len(counts) - part.vector :] *= stress
         if names:
             rows = _behind(rows, np.zeros((names, len(counts))) if part.named is None else part.named)
@@ -44,9 +44,10 @@ class _Side:
     def products(self, rows: Rows | None) -> Floats:
         """Return the products of other rows with its own, [., N]."""
         assert rows is not None  # the caller looked
-        if isinstance(rows, np.ndarray):
-            return (rows * self.counts) @ self.rows.T.astype(np.float64)
-        return dense(rows.multiply(self.counts).tocsr() @ self.rows.T)
+        own = whole(rows)
+        if isinstance(own, np.ndarray):
+            return (own * self.counts) @ self.rows.T.astype(np.float64)
+        return dense(own.multiply(self.counts).tocsr() @ self.rows.T)
 
     def weights(self, of_examples: Floats) -> Floats:
         """Return the weights of its features for weights of the examples, [N, Y]."""
@@ -142,15 +143,15 @@ def _taught(parts: Sequence[PartRows], names: int) -> LinearTargets | None:
 
 def _size(parts: Sequence[PartRows], shares: Mapping[str, float], count: int) -> float:
     """Return the sum of the products of all examples with themselves where nothing is stressed."""
-    return sum(
-        shares.get(part.name, 1.0) * float(part.rows[:count].power(2).sum())
-        if not isinstance(part.rows, np.ndarray)
-        else shares.get(part.name, 1.0) * float((part.rows[:count].astype(np.float64) ** 2).sum())
-        for part in parts
-    )
+    total = 0.0
+    for part in parts:
+        rows = whole(part.rows)[:count]
+        own = (rows.astype(np.float64) ** 2) if isinstance(rows, np.ndarray) else rows.power(2)
+        total += shares.get(part.name, 1.0) * float(own.sum())
+    return total
 
 
-def _behind(rows: Rows, further: NDArray[np.floating]) -> Rows:
+def _behind(rows: WholeRows, further: NDArray[np.floating]) -> WholeRows:
     if isinstance(rows, np.ndarray):
         return np.concatenate([rows, further])
     from scipy import sparse

@@ -21,6 +21,7 @@ from heedful.tasks.sentences.linear_targets import Floats
 if TYPE_CHECKING:
     from scipy import sparse
 
+WholeRows: TypeAlias = "sparse.csr_matrix | NDArray[np.floating]"
 Rows: TypeAlias = "sparse.csr_matrix | NDArray[np.floating] | BlockedRows"
 """A row an example, sparse or not or in blocks, [N, n]."""
 MOST_DIRECTIONS = 2_000
@@ -87,6 +88,12 @@ def in_blocks(array: NDArray[np.floating]) -> NDArray[np.floating] | DenseRows:
     """Return rows as they are where their products are small or the examples few, else in blocks."""
     few = array.size * 8 <= MOST_BYTES or len(array) <= MOST_DIRECTIONS
     return array if few else DenseRows(array)
+
+
+def whole(rows: Rows) -> WholeRows:
+    """Return rows that are known not to lie in blocks."""
+    assert not isinstance(rows, BlockedRows)
+    return rows
 
 
 def dense(products: NDArray[np.floating] | sparse.csr_matrix) -> Floats:
