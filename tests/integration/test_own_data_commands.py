@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import heedful
 from heedful.cli.main import run
 from heedful.data.examples import Example
 from heedful.run.important_words import important_words
@@ -197,3 +198,23 @@ def test_a_recipe_and_data_may_stand_in_either_order(
     assert run(["train", file, file, "--out", str(tmp_path / "other")]) != 0
     assert "are both data" in capfd.readouterr().err
     assert not (tmp_path / "other").exists()
+
+
+def test_texts_of_dev_and_test_that_are_training_texts_are_said(
+    shop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    small = (
+        "--set=text.vectors=",
+        "--set=model.sentence=none",
+        "--set=train.epochs=1",
+        "--set=train.least_steps=1",
+    )
+    file, out = str(shop / "reviews.csv"), str(tmp_path / "run")
+    for part, count in (("dev", 36), ("test", 32)):  # beside a test part some rows are held out as dev
+        asked = ["train", file, "--label", "mood", f"--set=data.{part}={file}", "--out", out, "--overwrite"]
+        assert run([*asked, *small, "--no-baseline"]) == 0
+        assert f"{part}: {count} of its 36 texts are training texts too" in capsys.readouterr().err
+    texts, moods = ["a lovely song", "a dull song"] * 8, ["good", "bad"] * 8
+    model = heedful.TextClassifier(text__vectors="", model__sentence="none", train__epochs=1)
+    model.fit(texts, moods, dev=(texts[:2], moods[:2]), baseline=False)
+    assert "dev: 2 of its 2 texts are training texts too" in caplog.text

@@ -121,7 +121,7 @@ def _read(file: Path) -> bytes:
         raise ArtifactError(f"{file}: cannot be read: {error.strerror or error}") from error
 
 
-PIECES_FORMAT = 10
+PIECES_FORMAT = 11
 """Part of every key; raise it when a reader, a tokenizer or this layout changes."""
 
 _COLUMNS = ("sides", "heads", "places", "spelled")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.examples import Example
+from heedful.data.examples import Corpus, Example
 from heedful.data.leaks import keys
 from heedful.errors import UsageError
 
@@ -55,6 +55,28 @@ def copies(examples: Sequence[Example]) -> list[tuple[str, ...]]:
     """
     texts = (tuple(sorted(key)) for key in keys(examples))
     return [key if any(key) else (f"{place}",) for place, key in enumerate(texts)]
+
+
+def shared_with_training(corpora: Mapping[str, Corpus]) -> list[str]:
+    """Say how many texts of the other parts are training texts too, whose answers the model has seen.
+
+    Args:
+        corpora: the parts by name, "train" among them; parts named "dev" and "test" are looked at.
+
+    Returns:
+        A sentence for each part that has such texts.
+    """
+    known = {example.texts for example in corpora["train"].examples}
+    found = []
+    for name in ("dev", "test"):
+        examples = corpora[name].examples if name in corpora else []
+        count = sum(example.texts in known for example in examples)
+        if count:
+            found.append(
+                f"{name}: {count:,} of its {len(examples):,} texts are training texts too, so its figures are too good"
+                "; 'heedful data check' shows them"
+            )
+    return found
 
 
 def together(fold: NDArray[np.int64], same: Sequence[Hashable]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from heedful.baselines.beside import Beside, beside_source, or_warning
 from heedful.data.column_features import doubts_about_columns
 from heedful.data.examples import Corpus, Example, Gold
+from heedful.data.folds import shared_with_training
 from heedful.errors import UsageError
 from heedful.estimators.example_weights import weighted
 from heedful.estimators.file_settings import refuse_file_settings
@@ -184,8 +185,9 @@ class Estimator(SavedEstimator[Model]):
             )
         assert isinstance(result.predictor, self.model_type)  # what its task trains
         self._adopt(result.predictor, targets)
+        shared = [] if dev is None else shared_with_training(source.load())
         doubts = doubts_about_columns(config.data.features, getattr(prepared.datasets["train"], "cells", ()))
-        self._report([*doubts, *cautions(prepared, result), *failures], progress=progress)
+        self._report([*shared, *doubts, *cautions(prepared, result), *failures], progress=progress)
         return self
 
     def _dev(self, dev: tuple[object, ...], targets: AnyTargets) -> list[Example]:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heedful.data.examples import Example
-from heedful.data.folds import copies, folds, shuffled, split_dev, together
+from heedful.data.examples import Corpus, Example
+from heedful.data.folds import copies, folds, shared_with_training, shuffled, split_dev, together
 from heedful.errors import UsageError
 
 
@@ -112,3 +112,12 @@ def test_copies_move_to_the_fold_of_the_first() -> None:
 def test_fraction_that_leaves_nothing(fraction: float) -> None:
     with pytest.raises(UsageError, match="fraction"):
         split_dev(examples({"a": 20}), fraction, seed=0)
+
+
+def test_texts_of_another_part_that_are_training_texts_are_counted() -> None:
+    train = Corpus(examples({"a": 5, "b": 5}))
+    test = Corpus([*examples({"a": 2}), Example(("another text",), "a")])
+    assert shared_with_training({"train": train, "dev": Corpus([]), "test": test}) == [
+        "test: 2 of its 3 texts are training texts too, so its figures are too good; 'heedful data check' shows them"
+    ]
+    assert shared_with_training({"train": train, "dev": Corpus([Example(("new",), "a")])}) == []

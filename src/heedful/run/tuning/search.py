@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty
@@ -18,8 +19,9 @@ from heedful.machine.child import Failed, end_with_parent
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.machine.signals import StopRequest
 from heedful.run import check_run_folder, prepare
+from heedful.run.sources import data_root, find_source
 from heedful.run.tuning.outcome import write_outcome
-from heedful.run.tuning.store import FILE, begin, completed, finished, folder_of
+from heedful.run.tuning.store import FILE, begin, completed, finished, folder_of, refuse_other_data
 from heedful.run.tuning.trials import Say, Search, work
 from heedful.storage import alone, remove_folder
 from heedful.storage.results import refuse_foreign_results
@@ -191,6 +193,7 @@ def run_search(
         if left > 0:
             # A mistake in the data shows before the first trial, and before the folder is bound to these settings.
             prepare(search.config, search.data)
+        refuse_other_data(study, _data_of(search), search.folder)
         begin(study, search.config, search.space, search.folder)
         if executor is not None and left > 0:
             on_executor(search, left, jobs, executor, say)
@@ -202,6 +205,14 @@ def run_search(
         _keep_only_best(study, search.folder)
         write_outcome(search, study)
     return study
+
+
+def _data_of(search: Search) -> Mapping[str, str]:
+    """Return file to SHA-256 of what is searched on; nothing where the files have gone, as after a search has ended."""
+    try:
+        return find_source(search.config, data_root(search.config, search.data)).fingerprint
+    except HeedfulError:
+        return {}
 
 
 def _keep_only_best(study: Study, folder: Path) -> None:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from heedful.errors import ArtifactError, MissingExtraError, UsageError
+from heedful.run.kept_settings import changed_files
 from heedful.run.recipe_files import from_table
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import Space, current, to_toml
@@ -133,6 +134,26 @@ def begin(study: Study, config: RunConfig, space: Space, where: Path) -> None:
     write_text(where / "space.toml", to_toml(space))
     study.set_user_attr("space", said)
     study.set_user_attr("settings", json.loads(json.dumps(asdict(config))))
+
+
+def refuse_other_data(study: Study, fingerprint: Mapping[str, str], where: Path) -> None:
+    """Write down what data is searched on, or refuse other data: scores of both could not be compared.
+
+    Args:
+        study: the study; one of an older version did not write its data down, which is then done.
+        fingerprint: file to SHA-256 of the data of today.
+        where: the folder, for messages.
+
+    Raises:
+        UsageError: naming the files that have changed.
+    """
+    changed = changed_files(study.user_attrs.get("data", {}), fingerprint)
+    if changed:
+        raise UsageError(
+            f"{where}: holds a search on other data than there is now ({', '.join(changed)}); choose another --out"
+        )
+    if fingerprint and "data" not in study.user_attrs:
+        study.set_user_attr("data", dict(fingerprint))
 
 
 def _take_up(study: Study, space: Space) -> None:

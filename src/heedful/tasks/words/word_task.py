@@ -17,6 +17,7 @@ from heedful.data.cache import PreparedData, cache_key, load_or_prepare
 from heedful.data.column_features import notes_on_columns
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
+from heedful.data.folds import shared_with_training
 from heedful.data.gold import refuse_unseen_alone, with_known_labels
 from heedful.data.parses import find_parser, parse_corpus
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
@@ -359,6 +360,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
 
 
 def _notes(corpora: Corpora, datasets: Mapping[str, EncodedDataset]) -> Iterable[str]:
+    yield from shared_with_training(corpora)
     for name, corpus in corpora.items():
         for reason, count in corpus.skipped.items():
             yield f"{name}: rows skipped: {count:,} ({reason})"

@@ -126,6 +126,23 @@ def test_the_papers_protocol_is_refused(data: Path, tmp_path: Path) -> None:
         run_search(make(data, tmp_path / "search", "data.protocol=paper"), 1)
 
 
+def test_a_search_does_not_go_on_with_other_data(data: Path, tmp_path: Path) -> None:
+    """Scores on other rows cannot be compared; a search that has ended is shown as long as its rows are the same."""
+    out, file = tmp_path / "search", data / "text.csv"
+    run_search(make(data, out), 1)
+    content = file.read_text()
+    try:
+        file.write_text(content.replace("lovely", "grim"))
+        for trials in (1, 2):
+            with pytest.raises(UsageError, match=r"holds a search on other data .*text\.csv"):
+                run_search(make(data, out), trials)
+        file.unlink()
+        run_search(make(data, out), 1)
+    finally:
+        file.write_text(content)
+    run_search(make(data, out), 1)
+
+
 def test_another_search_in_the_folder_is_refused(data: Path, tmp_path: Path) -> None:
     out = tmp_path / "search"
     run_search(make(data, out), 1)
