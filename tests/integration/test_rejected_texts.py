@@ -8,6 +8,7 @@ import pytest
 import heedful
 from heedful import TextClassifier
 from heedful.errors import UsageError
+from heedful.estimators.classifier import _of_type
 from heedful.runtime import load
 from tiny import run, texts, write_csv
 
@@ -262,3 +263,16 @@ def test_a_whole_model_counts_what_fits_no_class(folder, rows, tmp_path) -> None
     assert not [each for each in found["mistakes"] if each["label"] == NONE]
     assert missed[0]["texts"][0]["probability"] > 0.9
     assert NONE in (tmp_path / "all.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("answer", "classes", "given"),
+    [
+        ("-1", [0, 1], -1),
+        ("-1", ["a", "b"], "-1"),
+        ("none of these", [0, 1], "none of these"),
+        ("²", [0, 1], "²"),
+    ],
+)
+def test_the_name_of_no_class_is_a_number_beside_numbers(answer, classes, given) -> None:
+    assert _of_type(answer, np.array(classes)) == given
