@@ -25,6 +25,7 @@ ROOT = SOURCE.parents[1]
 LABORATORY = ROOT / "packages" / "heedful-lab" / "src"
 FILES = sorted(path for folder in (SOURCE, LABORATORY) for path in folder.rglob("*.py"))
 MODULES = ["heedful", *(module.name for module in pkgutil.walk_packages(heedful.__path__, "heedful."))]
+KNOWN = frozenset(MODULES)
 HEAVY = ("torch", "pandas", "matplotlib", "scipy", "sklearn", "pyarrow", "spacy", "transformers", "lightning")
 OPTIONAL = ("pandas", "matplotlib", "scipy", "sklearn", "pyarrow", "spacy", "stanza", "transformers")
 BUILT_ON_SKLEARN = ("heedful.estimators", "heedful.baselines")
@@ -91,10 +92,10 @@ def imported(tree: ast.Module) -> set[str]:
     }
     found = set[str]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module in MODULES and node not in typed:
+        if isinstance(node, ast.ImportFrom) and node.module in KNOWN and node not in typed:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
-                found.add(whole if whole in MODULES else node.module)
+                found.add(whole if whole in KNOWN else node.module)
     return found
 
 
