@@ -155,6 +155,8 @@ def _others(explanation: Explanation) -> list[str]:
             for view, values in zip(explanation.sides, each.values, strict=True)
             for word, value in zip(view.words, values.tolist(), strict=True)
         ]
+        if not said:  # a text without words, of which nothing speaks for anything
+            continue
         strongest = sorted(said, key=lambda pair: -abs(pair[0]))[:3]
         words = ", ".join(f"{shorten(visible(word), 20)} {value:+.2f}" for value, word in strongest)
         share = "" if each.probability is None else f" ({percent(each.probability)})"

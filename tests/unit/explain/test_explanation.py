@@ -161,5 +161,13 @@ def test_of_several_labels_those_that_are_answered_stand_first() -> None:
     assert nothing.to_text().startswith("no label   (not joy 88.0 %, loud 65.0 %, fear 8.0 %)")
     assert "Why not “joy”" in nothing.to_text()
     assert "<h2>Why not “joy”</h2>" in render_html(nothing)
+    empty = Attribution("contributions", "“joy”", (np.zeros(0),), -2.0, -2.0, label="joy", probability=0.12)
+    other = Attribution("contributions", "“fear”", (np.zeros(0),), -3.0, -3.0, label="fear", probability=0.05)
+    view = SentenceView.from_words("text", [])
+    without = Explanation(
+        (view,), ("joy", "fear"), (0.12, 0.05), attribution=empty, others=(other,), chosen=()
+    )
+    assert "Why not “joy”" in without.to_text()
+    assert "fear” (5.0 %)" not in without.to_text()
     with pytest.raises(UsageError, match="chosen must be labels"):
         several("anger")

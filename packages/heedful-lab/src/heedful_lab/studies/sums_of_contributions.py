@@ -47,7 +47,8 @@ def of_record(record: Mapping[str, Any]) -> float:
     """Return the largest distance in a reply in JSON, over everything that it explains."""
     found = [0.0]
     for said in filter(None, (record["attribution"], *record["others"])):
-        total = said["start"] + sum(map(sum, said["values"])) + said["together"]
+        beside = sum(column["value"] for column in said["columns"])
+        total = said["start"] + sum(map(sum, said["values"])) + beside + said["together"]
         found.append(abs(total - shown_by(record, said)))
     return max(found)
 
