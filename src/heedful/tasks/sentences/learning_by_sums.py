@@ -34,6 +34,8 @@ SETTINGS = len(PENALTIES) * len(SIZES) * len(BAYES)
 _FADING = 0.75
 """How much of what earlier rows said of the settings still counts: more rows want weaker penalties."""
 _JUDGED = 200
+_EVENED = 0.5
+"""A class of n rows counts as n to the power of 1 less this in the answer: a new one is not to outweigh the old."""
 _BLOCK = 1_024
 _MOST_SHARE = 0.95
 """How much of its own answer a row may be; without it nothing would be known."""
@@ -149,9 +151,10 @@ def learned_by_sums(
     sums = replace(sums, losses=_FADING * sums.losses + np.array(losses))
     best = int(np.argmin(sums.losses))
     penalty, size, part = list(product(PENALTIES, SIZES, BAYES))[best]
-    solved = ridge.solved(penalty)
-    logits = size * solved.without_itself(rows) + part * bayes.without_itself(rows)
-    return BySums(solved.fit(size), bayes.part(part), logits, sums)
+    exact, evened = ridge.solved(penalty), _Ridge.evened(sums).solved(penalty).fit(size)
+    logits = size * exact.without_itself(rows) + part * bayes.without_itself(rows)
+    logits += evened.logits(rows.dense) - exact.fit(size).logits(rows.dense)
+    return BySums(evened, bayes.part(part), logits, sums)
 
 
 def _numbers(sums: KeptSums, rows: SumRows, rule: PhraseRule, outputs: int) -> NDArray[np.int32]:
@@ -200,6 +203,23 @@ class _Ridge:
         means, prior = sums.totals.sum(axis=0) / rows, count / rows
         shared = (sums.totals - count[:, None] * means).T
         return cls(sums.products, shared, means, prior, sums.rows)
+
+    @classmethod
+    def evened(cls, sums: KeptSums) -> _Ridge:
+        """Return the regression in which a row counts the less, the more rows its class has.
+
+        Rows are taken to spread around the mean of their class alike in all classes, as linear discriminants take it.
+        """
+        count = sums.classes
+        there = np.where(count > 0, count, 1)
+        weights = np.where(count > 0, there ** (1 - _EVENED), 0)
+        weights *= sums.rows / max(float(weights.sum()), 1e-300)
+        own, rows = sums.totals / there[:, None], max(sums.rows, 1e-300)
+        means, prior = weights @ own / rows, weights / rows
+        around = (own - sums.totals.sum(axis=0) / rows) * np.sqrt(count)[:, None]
+        between = (own - means) * np.sqrt(weights)[:, None]
+        products = sums.products - around.T @ around + between.T @ between
+        return cls(products, ((own - means) * weights[:, None]).T, means, prior, sums.rows)
 
     def solved(self, penalty: float) -> _Ridge:
         """Return the same with the weights for a penalty."""
