@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -19,7 +18,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, class_targets, collect_labels
 from heedful.data.tokens import TokenizedCorpus
-from heedful.errors import UsageError, check_known
+from heedful.errors import UsageError
 from heedful.evaluation import Report, calibration, classification_metrics, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
 from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
@@ -28,11 +27,8 @@ from heedful.model.decisions import ClassDecision
 from heedful.model.decisions.decision import finite
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.heads import matched
-from heedful.nn.losses import cross_entropy, divergence
-from heedful.nn.policy import with_policy
-from heedful.storage.fields import Fields
-from heedful.structures import NetworkOutput
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refuse_reject_class
+from heedful.tasks.class_loss import LOSS, distilled_loss, loss_of_classes, weights_of_classes
 from heedful.tasks.prepared import Files, Prepared
 from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
@@ -47,14 +43,9 @@ from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.words.lexicon import Words
 from heedful.training.step import Objective, TrainingData
-from heedful.training.train_settings import TrainSettings
 
 if TYPE_CHECKING:
     from heedful.run.run_config import DataConfig, DistilConfig, RunConfig
-
-
-LOSS = frozenset({"train.class_weight", "train.class_weights", "train.label_smoothing"})
-"""Settings of the loss of a class."""
 
 
 class Predictor(SentenceModel[Answer]):
@@ -105,7 +96,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """See `Task.untrained`; the model knows what the examples of each class count in training."""
         model = super().untrained(config, prepared)
         gold = gold_of(prepared.datasets["train"]).astype(np.int64)
-        model.class_weights = _weights(config.train, gold, prepared.labels)
+        model.class_weights = weights_of_classes(config.train, gold, prepared.labels)
         refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
         if (before := prepared.before) is not None and not before.whole:
             again = min(len(before.examples), len(gold))
@@ -125,8 +116,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """
         smoothing, weights = config.train.label_smoothing, model.class_weights
         if config.distil.teacher:
-            return partial(_distilled, smoothing=smoothing, weights=weights, distil=config.distil)
-        return partial(_loss, smoothing=smoothing, weights=weights)
+            return partial(distilled_loss, smoothing=smoothing, weights=weights, distil=config.distil)
+        return partial(loss_of_classes, smoothing=smoothing, weights=weights)
 
     def taught_targets(
         self,
@@ -296,25 +287,6 @@ def _with_costs(report: Report, model: Predictor, counts: NDArray[np.int64]) -> 
     return replace(report, metrics={**report.metrics, **named})
 
 
-def _loss(output: NetworkOutput, targets: Tensor, *, smoothing: float, weights: Tensor | None) -> Tensor:
-    return with_policy(cross_entropy(output.logits, targets, smoothing, weights), output.policies)
-
-
-def _distilled(
-    output: NetworkOutput, targets: Tensor, *, smoothing: float, weights: Tensor | None, distil: DistilConfig
-) -> Tensor:
-    """Add what is learned from a teacher to the loss on gold; see `Prepared.transfer` for the targets."""
-    classes = output.logits.shape[-1]
-    number, taught, vectors = targets[:, 0].long(), targets[:, 1 : 1 + classes], targets[:, 1 + classes :]
-    gold = cross_entropy(output.logits, number.clamp(min=0), smoothing, weights)
-    losses = distil.weight * gold * (number >= 0)
-    losses = losses + (1 - distil.weight) * divergence(output.logits, taught, distil.temperature)
-    if distil.vectors:
-        away = (torch.cat(output.vectors, dim=-1) - vectors).square().mean(dim=-1)
-        losses = losses + distil.vectors * away * (taught.sum(dim=-1) > 0)
-    return with_policy(losses, output.policies)
-
-
 def _classes_and_weights(
     model: Predictor, dataset: EncodedDataset
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -324,21 +296,6 @@ def _classes_and_weights(
         weights = weights * model.class_weights.numpy()[classes]
         weights /= weights.mean() or 1.0
     return classes, weights
-
-
-def _weights(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str]) -> Tensor | None:
-    """Return how much the examples of each class count, [Y]; None where all count alike."""
-    for name in train.class_weights:
-        check_known(name, labels, f"train.class_weights: there is no class {name!r}")
-    if train.class_weight == "none" and not train.class_weights:
-        return None
-    weights = np.ones(len(labels))
-    if train.class_weight == "balanced":
-        counts = np.bincount(gold, minlength=len(labels))
-        weights = len(gold) / (np.count_nonzero(counts) * np.maximum(counts, 1))
-    weights_of = Fields(train.class_weights, "", "train.class_weights.", UsageError)
-    factors = [float(weights_of.number(label, 1.0)) for label in labels]
-    return torch.from_numpy(weights * np.array(factors)).float()
 
 
 _OF_CLASSES = frozenset(
