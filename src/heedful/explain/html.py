@@ -201,10 +201,8 @@ _FURTHER = "{:,} further classes: <code>heedful explain … --why LABEL</code> e
 
 def _signed(explanation: Explanation) -> str:
     said = explanation.attribution
-    if said is None:
-        return ""
-    answered = explanation.chosen is None or explanation.answers(said.label)
-    return signed_section(said, explanation.sides, answered=answered)
+    answered = said is not None and (explanation.chosen is None or explanation.answers(said.label))
+    return "" if said is None else signed_section(said, explanation.sides, answered=answered)
 
 
 def render_frame(explanation: Explanation) -> str:

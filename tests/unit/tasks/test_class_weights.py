@@ -11,6 +11,9 @@ import torch
 from heedful import TextClassifier
 from heedful.errors import UsageError
 from heedful.nn.losses import cross_entropy
+from heedful.run.run_config import DistilConfig
+from heedful.structures import NetworkOutput
+from heedful.tasks.class_loss import distilled_loss
 
 TINY = {
     "model__width": 8,
@@ -46,6 +49,18 @@ def test_smoothing_and_weights_are_those_of_the_formula() -> None:
     expected = -(shares * log).sum(dim=1) * weights[targets]
     torch.testing.assert_close(cross_entropy(logits, targets, 0.2, weights), expected)
     torch.testing.assert_close(cross_entropy(logits, targets), -log[torch.arange(6), targets])
+
+
+def test_without_gold_an_example_learns_from_the_teacher_alone() -> None:
+    logits = torch.randn(3, 2, generator=torch.Generator().manual_seed(1))
+    taught = torch.tensor([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
+    targets = torch.cat([torch.tensor([[0.0], [1.0], [-1.0]]), taught], dim=1)
+    distil = DistilConfig(weight=0.25, temperature=1.0)
+    found = distilled_loss(NetworkOutput(logits, ()), targets, smoothing=0.0, weights=None, distil=distil)
+    log = torch.log_softmax(logits, dim=1)
+    away = (taught * (taught.log() - log)).sum(dim=1)
+    gold = -torch.stack([log[0, 0], log[1, 1], torch.tensor(0.0)])
+    torch.testing.assert_close(found, 0.25 * gold + 0.75 * away)
 
 
 def test_a_rare_class_is_predicted_when_the_classes_are_balanced() -> None:
