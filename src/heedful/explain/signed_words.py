@@ -53,7 +53,10 @@ def number(value: float, error: float | None = None) -> str:
 def sum_of(attribution: Attribution) -> str:
     """Write the number that everything adds up to, and the probability that it is."""
     shown = number(attribution.whole)
-    return shown if attribution.probability is None else f"{shown} = {percent(attribution.probability)}"
+    if attribution.probability is None:
+        return shown
+    share = percent(attribution.probability)
+    return f"{shown} = {share}" if share[0].isdigit() else f"{shown}, {share}"
 
 
 def title_of(attribution: Attribution, *, answered: bool = True) -> str:

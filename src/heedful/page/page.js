@@ -34,7 +34,8 @@ function contributionTable(said, sides) {
   const rows = lines.map(({ kind, name, value, joint }) => {
     const cell = element("td", {}, element("bdi", {}, shorten(oneLine(name), 60)));
     if (joint !== undefined) cell.append(" ", element("span", { class: "muted" }, `together ${signedNumber(joint)}`));
-    const odds = said.probability === undefined ? "" : ` = ${percent(said.probability)}`;
+    const share = said.probability === undefined ? "" : percent(said.probability);
+    const odds = !share ? "" : /^\d/.test(share) ? ` = ${share}` : `, ${share}`;
     if (kind === "sum")
       return element("tr", { class: "sum" }, cell, element("td", { class: "r", colspan: "2" }, `${signedNumber(value)}${odds}`));
     const inner = element("i", { class: value >= 0 ? "for" : "against" }), width = (50 * Math.abs(value)) / longest;

@@ -11,7 +11,7 @@ import pytest
 
 from heedful.errors import DataError, UsageError
 from heedful.explain import Attribution, Explanation, render_html, render_text
-from heedful.explain.signed_words import signed_level
+from heedful.explain.signed_words import signed_level, sum_of
 from heedful.explain.standing import KEY, Standing, standing_of
 from heedful.text.characters import cells
 
@@ -97,6 +97,14 @@ def test_a_figure_is_drawn(signed: Explanation, tmp_path: pytest.TempPathFactory
     )
     assert both.count(b"<path") > without.count(b"<path")
     assert len(with_it) < len(without), "maps are drawn where they are asked for"
+
+
+def test_a_sum_equals_no_bound(signed: Explanation) -> None:
+    said = signed.attribution
+    assert said is not None
+    assert sum_of(said) == "+1.90 = 87.0 %"
+    assert sum_of(replace(said, probability=0.99999)) == "+1.90, > 99.9 %"
+    assert sum_of(replace(said, probability=None)) == "+1.90"
 
 
 def test_shades_are_even_in_sign() -> None:
