@@ -135,7 +135,7 @@ def test_training_refuses_what_is_no_column_in_one_line(
         *settings,
         "--no-baseline",
         "--out",
-        str(folder / "no"),
+        str(folder / "-".join(features).replace(":", "-")),
     ]
     code, output = command(*arguments)
     assert code in (2, 3)

@@ -14,7 +14,7 @@ from heedful.data.datasets import own_data_sets
 from heedful.data.hub_data import fetch_hub_data, is_hub_name
 from heedful.data.readers.class_folders import folder_problem, is_class_folder
 from heedful.data.readers.column_kinds import LOOKED_AT, ColumnKind, kinds_of
-from heedful.data.readers.column_roles import Roles, roles_of
+from heedful.data.readers.column_roles import Roles, named_roles, roles_of
 from heedful.data.readers.label_lines import begins_with_label
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import BINARY_TABLES, TABLE_SUFFIXES, is_table_name, table_records
@@ -25,7 +25,7 @@ from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import plain_record
 from heedful.data.readers.written_labels import holds_spans
 from heedful.errors import DataError, UsageError, check_known, nearest
-from heedful.features.feature_kinds import KINDS, wanted_columns
+from heedful.features.feature_kinds import KINDS, refuse_roles, wanted_columns
 from heedful.model.decisions import kind_of
 from heedful.run.recipe_files import as_table, load_config, values_of
 from heedful.run.run_config import RunConfig
@@ -124,6 +124,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     named = {role: value for role in _ROLES if isinstance(value := given.get(f"data.{role}"), str) and value}
     separator = options.get("label_separator")
     beside = _features_of(given.get("data.features"), kinds)
+    refuse_roles(beside, named_roles(kinds, named))
     learned = {name: kind for name, kind in kinds.items() if name not in beside or name in named.values()}
     try:
         roles = roles_of(learned, named, separator if isinstance(separator, str) else "")

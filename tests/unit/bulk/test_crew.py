@@ -111,7 +111,7 @@ def test_a_process_that_the_system_refuses_is_asked_for_again(
     begin, refused = crew._Crew._begin, list[int]()
 
     def refusing(self: Any) -> Any:
-        if self._hands and len(refused) < 3:
+        if self._workers and len(refused) < 3:
             refused.append(1)
             if len(refused) == 3:
                 (tmp_path / "refused").touch()

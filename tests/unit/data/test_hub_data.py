@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from heedful.data import hub_data
 from heedful.data.hub_data import fetch_hub_data
 from heedful.errors import DataError, MissingExtraError, UsageError
 from heedful.run.own_file import own_file
@@ -116,7 +115,7 @@ def test_what_cannot_be_fetched_is_said_in_a_line(hub: LoopbackHub, monkeypatch:
     with pytest.raises(DataError, match=r"hub:no/where: the Hub does not give this data set: .*404"):
         fetch_hub_data("hub:no/where")
     add(hub, "too/large", {"train.csv": CSV})
-    monkeypatch.setattr(hub_data, "MOST_BYTES", 10)
+    monkeypatch.setattr("heedful.data.download.MOST_BYTES", 10)
     with pytest.raises(DataError, match="bytes are more than the 10 that are fetched"):
         fetch_hub_data("hub:too/large")
     monkeypatch.setenv("HEEDFUL_OFFLINE", "1")

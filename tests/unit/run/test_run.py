@@ -16,7 +16,7 @@ from heedful.attention.visibility import Band
 from heedful.errors import DivergedError, OutputError, UsageError
 from heedful.run import check_run_folder, prepare, run, train
 from heedful.run.recipe_files import load_config
-from heedful.tasks import classification, load_model
+from heedful.tasks import class_loss, load_model
 from heedful.training import progress as cost
 from heedful.training.progress import Silent
 
@@ -139,7 +139,7 @@ def test_a_loss_that_is_not_finite_names_data_and_rows_and_keeps_the_state(
         calls.append(len(targets))
         return logits.sum(dim=1) * (math.nan if len(calls) == 3 else 1.0)
 
-    monkeypatch.setattr(classification, "cross_entropy", diverging)
+    monkeypatch.setattr(class_loss, "cross_entropy", diverging)
     with pytest.raises(DivergedError) as caught:
         train(config, prepared, folder=tmp_path / "run")
     assert str(caught.value).startswith("text.csv: step 3: the loss is nan; rows ")

@@ -132,6 +132,24 @@ def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separato
     return Roles(texts, gold, kind, "" if mark in ("list", ",") else mark, unread)
 
 
+def named_roles(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> dict[str, str]:
+    """Return which columns are a text or a label by their very names, such as "review" or "mood".
+
+    Args:
+        kinds: see `roles_of`.
+        given: likewise.
+
+    Returns:
+        The role, "text" or "label", to its column; nothing where it is open which columns are meant.
+    """
+    try:
+        roles = roles_of(kinds, given)
+    except UsageError:
+        return {}
+    found = {"text": (roles.texts[0], _TEXTS), "label": (roles.gold, _LABELS)}
+    return {role: name for role, (name, names) in found.items() if _plain(name) in names}
+
+
 def _texts(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return the columns of texts that are certain before the gold is known."""
     if "text" in given:
