@@ -142,7 +142,7 @@ TESTED_BY = {
 """A module, and the file that tests it."""
 
 TESTED_TOGETHER = {
-    "contracts/test_one_option.py": ("tasks/sentences/score_task.py",),
+    "contracts/test_one_option.py": ("tasks/classification.py", "tasks/sentences/score_task.py"),
     "integration/test_cli.py": (
         "cli/evaluate.py",
         "cli/explain.py",

@@ -132,18 +132,18 @@ def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separato
     return Roles(texts, gold, kind, "" if mark in ("list", ",") else mark, unread)
 
 
-def named_roles(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> dict[str, str]:
+def named_roles(kinds: Mapping[str, ColumnKind], chosen: Mapping[str, str]) -> dict[str, str]:
     """Return which columns are a text or a label by their very names, such as "review" or "mood".
 
     Args:
         kinds: see `roles_of`.
-        given: likewise.
+        chosen: role to the column that the user names for it; see `roles_of`.
 
     Returns:
         The role, "text" or "label", to its column; nothing where it is open which columns are meant.
     """
     try:
-        roles = roles_of(kinds, given)
+        roles = roles_of(kinds, chosen)
     except UsageError:
         return {}
     found = {"text": (roles.texts[0], _TEXTS), "label": (roles.gold, _LABELS)}
