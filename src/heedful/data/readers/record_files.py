@@ -6,6 +6,7 @@ A JSON array is read one object at a time, because the file may be larger than m
 from __future__ import annotations
 
 import codecs
+import contextlib
 import datetime
 import itertools
 import json
@@ -271,7 +272,14 @@ def separated_records(
         DataError: if the quotes do not close, or those of one row close in a later one.
     """
     form = form or Form()
-    lines = itertools.islice(numbered_lines(file, encoding), form.skip, None)
+    with contextlib.closing(numbered_lines(file, encoding)) as lines:  # also where a row is refused
+        yield from _named(file, itertools.islice(lines, form.skip, None), form, refuse)
+
+
+def _named(
+    file: Path, lines: Iterator[tuple[int, str]], form: Form, refuse: Refuse
+) -> Iterator[tuple[int, Record]]:
+    """Read the fields of lines by name; see `separated_records`."""
     rows: Iterator[Row]
     if form.quotes:
         rows = quoted_rows(lines, file, form.separator)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -46,7 +46,7 @@ def bare_suffix(path: Path) -> str:
     return inner.suffix.lower()
 
 
-def numbered_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def numbered_lines(path: str | Path, encoding: str = "utf-8") -> Generator[tuple[int, str], None, None]:
     r"""Read a text file line by line; only ``\n`` and ``\r\n`` end a line.
 
     Args:
