@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,17 +43,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def measuring(data: Path) -> list[Any]:
+    """Return the command that measures with 20 labels."""
+    test = f"data.test={data / 'test.csv'}"
+    return ["baselines", data / "train.csv", "--set", test, "--sizes", "20", "-q"]
+
+
 def test_a_command_measures_every_system_and_goes_on_where_it_was(data: Path, tmp_path: Path) -> None:
-    command = [
-        "baselines",
-        data / "train.csv",
-        "--set",
-        f"data.test={data / 'test.csv'}",
-        "--sizes",
-        "20",
-        "-q",
-    ]
-    command += ["--transformer", data / "encoder", "--out", tmp_path, *LIGHT]
+    command = [*measuring(data), "--transformer", data / "encoder", "--out", tmp_path, *LIGHT]
     first = tiny.run(*command, "--without", "SetFit", "--without", "frozen", "--json")
     assert first.code == 0, first.err
     found = first.json()
@@ -81,16 +79,7 @@ def test_a_command_measures_every_system_and_goes_on_where_it_was(data: Path, tm
 
 
 def test_times_are_left_out_and_taken_later(data: Path, tmp_path: Path) -> None:
-    command = [
-        "baselines",
-        data / "train.csv",
-        "--set",
-        f"data.test={data / 'test.csv'}",
-        "--sizes",
-        "20",
-        "-q",
-    ]
-    command += ["--out", tmp_path, *LIGHT, "--without", "SVM"]
+    command = [*measuring(data), "--out", tmp_path, *LIGHT, "--without", "SVM"]
     first = tiny.run(*command, "--times", "without", "--json")
     assert first.code == 0, first.err
     cells = first.json()["cells"]

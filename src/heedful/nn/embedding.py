@@ -277,7 +277,7 @@ class PretrainedEmbedding(Embedding):
         return self.width if self._summary else 0
 
     def rates(self) -> Iterator[tuple[nn.Parameter, float]]:
-        """Yield each parameter with its learning rate as a share of the rest's; its layers are told by their names."""
+        """Yield each parameter and its share of the learning rate; a name says which layer a parameter is of."""
         found = [(p, _layer_of(name)) for name, p in self.encoder.named_parameters()]
         top = max((layer for _, layer in found if layer is not None), default=-1)
         for parameter, layer in found:
