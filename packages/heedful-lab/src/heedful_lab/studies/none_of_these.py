@@ -99,13 +99,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--each", type=int, default=100, help="training rows of each intent, of 100")
     parser.add_argument("--keep", type=float, default=0.95, help="share of known texts that keep their class")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--ways", nargs="+", choices=WAYS, default=list(WAYS), help="with texts out of scope or without"
+    )
     parser.add_argument("--table", action="store_true", help="only print what is there")
     given = parser.parse_args(arguments)
     if not given.table:
         said = f"{given.each} rows an intent, keep {given.keep:g}, seed {given.seed}"
         ways = {
             f"{way} oos_train, {said}": partial(measure, way, given.data, given.each, given.keep, given.seed)
-            for way in WAYS
+            for way in given.ways
         }
         for line in measured(given.out, ways):
             print(line, flush=True)
