@@ -34,6 +34,8 @@ UNLIKE = 30.0
 """How many times as large, or as small, as those of the other layers the values of a layer are that is reported."""
 FALL = 0.15
 """Share of the best dev figure by which a later one may be worse."""
+HEAD = "head."
+"""How the names of the parameters of a head begin."""
 _SLOWER = (
     "Lower train.optimizer.lr to a third, or let it rise slowly (train.warmup_steps=1000); "
     'model.activation="elu" cannot lose units in this way'
@@ -99,7 +101,8 @@ class Watch:
             *of_sizes(seen),
         ]
         if step >= EARLY[-1]:
-            found += of_gradients(self.network)
+            later = (HEAD,) if self.settings.contrast else ()  # fitted when the training has ended
+            found += of_gradients(self.network, later)
             if few is not None and step > EARLY[-1] and _weights_of(few) <= MOST_WEIGHTS:
                 found += of_attention(attention_peaks(self.network, few), step)
         return self._new(found)
@@ -216,12 +219,23 @@ def of_attention(peaks: Mapping[str, float], step: int) -> Iterator[Sign]:
         )
 
 
-def of_gradients(network: nn.Module) -> Iterator[Sign]:
-    """Yield a sign for the matrices that the last step gave no gradient, or one of zeros."""
+def of_gradients(network: nn.Module, later: tuple[str, ...] = ()) -> Iterator[Sign]:
+    """Yield a sign for the matrices that the last step gave no gradient, or one of zeros; not for those fitted later.
+
+    Args:
+        network: that is trained.
+        later: how the names of parameters begin that no step is to change.
+
+    Yields:
+        One sign at most.
+    """
     silent = [
         name
         for name, parameter in network.named_parameters()
-        if parameter.requires_grad and parameter.dim() > 1 and not _has_gradient(parameter.grad)
+        if parameter.requires_grad
+        and parameter.dim() > 1
+        and not name.startswith(later)
+        and not _has_gradient(parameter.grad)
     ]
     if silent:
         shown = ", ".join(silent[:3]) + (f" and {len(silent) - 3} more" if len(silent) > 3 else "")

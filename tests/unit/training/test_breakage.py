@@ -126,6 +126,16 @@ def test_a_matrix_that_the_loss_does_not_reach_is_named() -> None:
     assert "unused.weight" in signs[0].sentence
 
 
+def test_a_head_that_is_fitted_when_the_training_has_ended_is_no_sign() -> None:
+    network, data = Wide(), ToyData(64, 8)
+    network.head = nn.Linear(4, 4)
+    batch = data.collate(np.arange(8))
+    cross_entropy(network(batch), batch.targets).mean().backward()
+    looked = sample(data.batches(0), data.collate)
+    assert [sign.name for sign in Watch(network, toy_settings()).look(200, looked)] == ["gradients"]
+    assert Watch(network, toy_settings(contrast=True)).look(200, looked) == []
+
+
 def test_a_dev_figure_that_falls_far_is_reported_once() -> None:
     watch = Watch(Wide(), toy_settings())
     assert watch.judge(10, {"accuracy": 0.6}, {}) == []
