@@ -10,17 +10,28 @@
 #include <new>
 
 #include "targets.h"
+#include "tiles.h"
 #include "whole.h"
 #include "workspace.h"
 
 namespace heedful {
 namespace whole {
 
+#if HEEDFUL_HAS_TILES
+HEEDFUL_BEGIN_TILES("amx-int8")
+namespace amx {
+#include HEEDFUL_TILE_LANES
+#include "dots_amx.h"
+#include "whole.inc"
+}  // namespace amx
+HEEDFUL_END
+#endif
 #if HEEDFUL_X86
 HEEDFUL_BEGIN("avx512f,avx512dq,avx512vl,avx512bw,avx512vnni,fma")
 namespace avx512_vnni {
 #include "lanes_avx512.h"
 #include "dots_avx512_vnni.h"
+#include "dots.inc"
 #include "whole.inc"
 }  // namespace avx512_vnni
 HEEDFUL_END
@@ -30,6 +41,7 @@ HEEDFUL_BEGIN("avx2,avxvnni,fma")
 namespace avx_vnni {
 #include "lanes_avx2.h"
 #include "dots_avx_vnni.h"
+#include "dots.inc"
 #include "whole.inc"
 }  // namespace avx_vnni
 HEEDFUL_END
@@ -38,6 +50,7 @@ HEEDFUL_BEGIN("avx512f,avx512dq,avx512vl,avx512bw,fma")
 namespace avx512 {
 #include "lanes_avx512.h"
 #include "dots_avx512.h"
+#include "dots.inc"
 #include "whole.inc"
 }  // namespace avx512
 HEEDFUL_END
@@ -45,6 +58,7 @@ HEEDFUL_BEGIN_AVX2
 namespace avx2 {
 #include "lanes_avx2.h"
 #include "dots_avx2.h"
+#include "dots.inc"
 #include "whole.inc"
 }  // namespace avx2
 HEEDFUL_END
@@ -53,12 +67,14 @@ HEEDFUL_END
 namespace neon {
 #include "lanes_portable.h"
 #include "dots_neon.h"
+#include "dots.inc"
 #include "whole.inc"
 }  // namespace neon
 #endif
 namespace portable {
 #include "lanes_portable.h"
 #include "dots_portable.h"
+#include "dots.inc"
 #include "whole.inc"
 }  // namespace portable
 
@@ -78,13 +94,21 @@ bool has_avx512() {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
 }
+bool has_avx512_vnni() { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
+#endif
+#if defined(HEEDFUL_TILES)
+bool has_tiles() { return true; }
+#elif HEEDFUL_HAS_TILES
+bool has_tiles() { return has_avx512_vnni() && tiles_granted(); }
 #endif
 
 // Best first.
 const Form FORMS[] = {
+#if HEEDFUL_HAS_TILES
+    {"amx", has_tiles, amx::whole_room, amx::whole_layer},
+#endif
 #if HEEDFUL_X86
-    {"avx512-vnni", [] { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }, avx512_vnni::whole_room,
-     avx512_vnni::whole_layer},
+    {"avx512-vnni", has_avx512_vnni, avx512_vnni::whole_room, avx512_vnni::whole_layer},
 #if HEEDFUL_AVX_VNNI
     {"avx-vnni", [] { return has_avx2() && __builtin_cpu_supports("avxvnni"); }, avx_vnni::whole_room,
      avx_vnni::whole_layer},

@@ -11,7 +11,6 @@ namespace whole {
 using dense::PANEL;
 constexpr int GROUP = 4;    // terms that lie together: packed[outputs / PANEL][terms / GROUP][PANEL][GROUP], the rest zero
 constexpr int MOST = 127;   // an input takes 2 MOST steps from its least number to its greatest
-constexpr int ROWS = 6;     // of the input, computed together
 constexpr float MAGIC = 12582912.0f;  // 1.5 2^23
 constexpr std::int32_t MAGIC_BITS = 0x4b400000;
 
@@ -26,7 +25,7 @@ struct Whole {
   std::int32_t activation;    // see dense.h
 
   // Terms with those that fill up the last group.
-  std::int64_t filled() const { return (terms + GROUP - 1) / GROUP * GROUP; }
+  std::int64_t grouped() const { return (terms + GROUP - 1) / GROUP * GROUP; }
 };
 
 }  // namespace whole

@@ -13,7 +13,7 @@ from heedful.errors import UsageError
 from heedful.runtime import kernels
 from heedful.runtime.kernels import ACTIVATIONS, Floats, address
 
-FORMS = ("avx512-vnni", "avx-vnni", "avx512", "avx2", "neon", "portable")
+FORMS = ("amx", "avx512-vnni", "avx-vnni", "avx512", "avx2", "neon", "portable")
 """Ways to compute, best first; a processor has some of them."""
 GROUP = 4
 """Terms that lie together in a packed matrix."""

@@ -12,7 +12,7 @@ import pytest
 import heedful
 
 CSRC = Path(heedful.__file__).parent / "csrc"
-DRIVER = Path(__file__).with_name("whole_driver.cpp")
+DRIVER, TILES = (Path(__file__).with_name(name) for name in ("whole_driver.cpp", "plain_tiles.h"))
 FLAGS = (
     "-std=c++17",
     "-O1",
@@ -23,16 +23,18 @@ FLAGS = (
 )
 
 
-def test_every_form_equals_plain_loops_and_reads_past_no_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tiles", ["of the processor", "in plain C++"])
+def test_every_form_equals_plain_loops_and_reads_past_no_end(tmp_path: Path, tiles: str) -> None:
     compiler = shutil.which(os.environ.get("CXX", "g++"))
     if compiler is None:
         pytest.skip("there is no C++ compiler")
     program = tmp_path / "driver"
-    command = [compiler, *FLAGS, "-o", str(program), str(DRIVER), str(CSRC / "whole.cpp")]
+    plain = [f'-DHEEDFUL_TILES="{TILES}"'] if tiles == "in plain C++" else []
+    command = [compiler, *FLAGS, *plain, "-o", str(program), str(DRIVER), str(CSRC / "whole.cpp")]
     built = subprocess.run(command, capture_output=True, text=True)
     if built.returncode and "san" in built.stderr:
         pytest.skip("the compiler has no sanitizers")
     assert not built.returncode, built.stderr[-2000:]
-    ran = subprocess.run([str(program)], capture_output=True, text=True)
+    ran = subprocess.run([str(program), *(["amx"] if plain else [])], capture_output=True, text=True)
     assert not ran.returncode, ran.stdout[-2000:] + ran.stderr[-2000:]
-    assert "portable" in ran.stdout
+    assert ("amx" if plain else "portable") in ran.stdout

@@ -95,14 +95,16 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-int main() {
+// Runs the form that is named, or all.
+int main(int count, char** given) {
   int wrong = 0;
-  for (const char* form : {"portable", "neon", "avx2", "avx512", "avx-vnni", "avx512-vnni"}) {
+  for (const char* form : {"portable", "neon", "avx2", "avx512", "avx-vnni", "avx512-vnni", "amx"}) {
+    if (count > 1 && std::strcmp(given[1], form)) continue;
     if (heedful_use_whole_form(form)) continue;
     std::printf("%s\n", form);
-    for (const std::int64_t rows : {0, 1, 2, 5, 6, 7, 13})
-      for (const std::int64_t terms : {1, 3, 4, 63, 130, 512, 513, 1029})
-        for (const std::int64_t outputs : {1, 5, 17, 33, 63, 64, 65, 130}) {
+    for (const std::int64_t rows : {0, 1, 5, 6, 7, 16, 17, 45})
+      for (const std::int64_t terms : {1, 3, 4, 60, 65, 130, 512, 513, 1029})
+        for (const std::int64_t outputs : {1, 17, 33, 63, 65, 130}) {
           if (rows > 2 && terms > 200 && outputs > 17) continue;
           for (int kind = 0; kind < 4; ++kind) {
             const Layer layer(rows, terms, outputs, kind);
