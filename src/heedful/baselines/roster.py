@@ -29,11 +29,11 @@ from heedful.baselines.rivals import (
 )
 from heedful.baselines.systems import System, heedful_system
 from heedful.data.cache import load_or_read_vectors
+from heedful.data.readers.class_folders import find_named
 from heedful.errors import UsageError, nearest
 from heedful.model.decisions import kind_of
 from heedful.models import ENCODERS
 from heedful.run.run_config import RunConfig, TextConfig
-from heedful.tasks.tables import find_named
 from heedful.text.english import ENGLISH, package_of
 from heedful.text.vectors import read_baseforms
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.first_look import refuse_no_model
 from heedful.cli.measuring_options import GoldOptions
 from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, data_option, json_option, number_option, threads_option
 from heedful.cli.output import print_json
 from heedful.cli.reading_options import reading_options
+from heedful.errors import UsageError
 
 if TYPE_CHECKING:
     from heedful.data.readers.reading import Reading
@@ -84,6 +86,11 @@ def command(first: Path, second: Path, examples: Examples, how: Resampling, as_j
 
     Example: heedful compare runs/disan-study runs/mtsa-study
     """
+    for folder in (first, second):
+        if examples.on is not None:
+            refuse_no_model(folder)
+        elif not folder.is_dir():
+            raise UsageError(f"{folder}: there is no such folder")
     from heedful.run.comparison import compare
 
     runs = [_runs(folder, examples) for folder in (first, second)]
@@ -97,7 +104,6 @@ def command(first: Path, second: Path, examples: Examples, how: Resampling, as_j
 
 def _runs(folder: Path, examples: Examples) -> list[Run]:
     from heedful.cli.opened_model import with_torch
-    from heedful.errors import UsageError
     from heedful.run.comparison import Run, is_study, read_study
     from heedful.run.evaluate import evaluate_corpus
 
@@ -105,8 +111,6 @@ def _runs(folder: Path, examples: Examples) -> list[Run]:
         if examples.given():
             raise UsageError(f"{folder} is a study; --on and the options of its file are for two models")
         return read_study(folder)
-    if examples.on is None and not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such folder")
     if examples.on is None:
         raise UsageError(
             f"{folder} is no study; to compare two models, name examples with labels: --on SET:SPLIT, for example "

@@ -16,6 +16,7 @@ from typing import Any
 
 import click
 
+from heedful.cli.first_look import refuse_names_of_nothing
 from heedful.errors import UsageError
 from heedful.text.pipes import is_pipe, pipes_kept, spooled
 
@@ -95,6 +96,7 @@ def _first_refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any, **options: Any) -> Any:
         context = click.get_current_context()
         refuse_overwriting(context)
+        refuse_names_of_nothing(context)
         read = {each.name for each in context.command.params if each.type is PATH}
         with pipes_kept():
             given = {name: _read_pipe(value) if name in read else value for name, value in options.items()}

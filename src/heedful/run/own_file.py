@@ -12,7 +12,7 @@ from pathlib import Path
 
 from heedful.data.datasets import own_data_sets
 from heedful.data.hub_data import fetch_hub_data, is_hub_name
-from heedful.data.readers.class_folders import folder_problem, is_class_folder
+from heedful.data.readers.class_folders import find_named, folder_problem, is_class_folder
 from heedful.data.readers.column_kinds import LOOKED_AT, ColumnKind, kinds_of
 from heedful.data.readers.column_roles import Roles, named_roles, roles_of
 from heedful.data.readers.label_lines import begins_with_label
@@ -32,7 +32,6 @@ from heedful.run.run_config import RunConfig
 from heedful.storage.installed import recipe_names
 from heedful.tasks import task_named
 from heedful.tasks.registry import unread_changes
-from heedful.tasks.tables import find_named
 from heedful.text.pipes import is_pipe, is_spooled
 
 _ROLES = ("text", "premise", "hypothesis", "label", "score")

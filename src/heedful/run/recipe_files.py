@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from heedful.checked import read_table
-from heedful.data.readers.table_files import TABLE_SUFFIXES
-from heedful.data.readers.text_lines import bare_suffix
+from heedful.data.settings_files import settings_file
 from heedful.errors import UsageError
 from heedful.models import encoder_problems
 from heedful.run.run_config import RunConfig
@@ -172,18 +169,10 @@ def _checked(table: dict[str, object], problems: list[str], source: str, *, star
 
 def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
     path = Path(recipe)
-    if bare_suffix(path) in TABLE_SUFFIXES:
-        raise UsageError(
-            f"{path}: is a table, and a recipe was expected. To train on the table: heedful train {path}"
-        )
-    if path.suffix == ".toml" or len(path.parts) > 1 or os.path.isfile(path):
-        if not os.path.isfile(path):
-            on_hub = re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", str(recipe)) and path.suffix == ""
-            hint = f"; a data set of the Hugging Face Hub is named hub:{recipe}" if on_hub else ""
-            raise UsageError(f"{path}: there is no such settings file{hint}")
-        text, source = _read_text(path), str(path)
-    else:
+    if (file := settings_file(recipe)) is None:
         text, source = recipe_text(str(recipe)), f"recipe {recipe}"
+    else:
+        text, source = _read_text(file), str(path)
     try:
         table = tomllib.loads(text)
         return into_options(table) if _is_of_a_run(path) else table, source

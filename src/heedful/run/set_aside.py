@@ -9,6 +9,7 @@ from typing import cast
 
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, split_dev
+from heedful.data.readers.class_folders import find_named
 from heedful.data.readers.soft_labels import read_unlabeled
 from heedful.errors import DataError, UsageError
 from heedful.features.feature_kinds import wanted_columns
@@ -16,7 +17,7 @@ from heedful.run.run_config import RunConfig
 from heedful.tasks import Corpora, Source, task_named
 from heedful.tasks.class_costs import DEFAULT_KEEP
 from heedful.tasks.sentences.limit_options import ASIDE, STRANGERS, refuse_too_few, rejects, wanted_share
-from heedful.tasks.tables import find_named, published, sum_of
+from heedful.tasks.tables import published, sum_of
 
 _OTHER_ROWS = 7919
 """Added to the seed, so that the rows are others than those that a dev split of this share would have."""

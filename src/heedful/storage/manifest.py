@@ -181,6 +181,19 @@ def _readable(folder: Path) -> Iterator[None]:
         ) from error
 
 
+def refuse_no_folder(folder: Path) -> None:
+    """Refuse a model where there is no folder.
+
+    Args:
+        folder: of the model, or of a run.
+
+    Raises:
+        ArtifactError: if it is none.
+    """
+    if not os.path.isdir(folder):
+        raise ArtifactError(f"{folder}: expected a folder written by heedful; there is none. Check the path.")
+
+
 def _refuse_without_model(folder: Path) -> None:
     if folder.name == MODEL and not os.path.lexists(folder) and holds_run(folder.parent):
         raise ArtifactError(
@@ -202,8 +215,7 @@ def _refuse_without_model(folder: Path) -> None:
 
 def _verify(folder: Path, names: Sequence[str]) -> None:
     path = folder / MANIFEST
-    if not folder.is_dir():
-        raise ArtifactError(f"{folder}: expected a folder written by heedful; there is none. Check the path.")
+    refuse_no_folder(folder)
     if not path.is_file():
         raise ArtifactError(f"{path}: missing, so this is no folder written by heedful. Check the path.")
     manifest = read_json(path, dict)

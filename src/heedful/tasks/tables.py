@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from heedful.checked import fit
 from heedful.data.examples import Corpus
-from heedful.data.readers.class_folders import found_data, sum_of_folder
+from heedful.data.readers.class_folders import find_named, sum_of_folder
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import DataError, UsageError, nearest
@@ -62,28 +62,6 @@ def check_options(
     if problems:
         raise UsageError("; ".join(problems))
     return partial(reader, **options)
-
-
-def find_named(name: str, root: Path | None) -> Path:
-    """Find a file, or a folder of text files, that the settings name: in the folder of data sets, else where we work.
-
-    Args:
-        name: its name, absolute or relative; the suffix of a compression may be left out.
-        root: the folder of data sets, or None.
-
-    Returns:
-        A file that exists.
-
-    Raises:
-        DataError: if there is none.
-    """
-    if root is not None:
-        try:
-            return found_data(root / name)
-        except DataError:
-            if not Path(name).exists():
-                raise
-    return found_data(name)
 
 
 def one_file_a_part(names: Mapping[str, str], root: Path | None) -> tuple[dict[str, Path], dict[str, str]]:

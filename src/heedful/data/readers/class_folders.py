@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterator
@@ -72,6 +73,31 @@ def found_data(path: str | Path) -> Path:
     """Return the file of a name, or the folder of classes that it is; see `heedful.text.opening.find_file`."""
     path = Path(path)
     return path if is_class_folder(path) else find_file(path)
+
+
+def find_named(name: str, root: Path | None) -> Path:
+    """Find a file, or a folder of text files, that the settings name: in the folder of data sets, else where we work.
+
+    Args:
+        name: its name, absolute or relative; the suffix of a compression may be left out.
+        root: the folder of data sets, or None.
+
+    Returns:
+        A file that exists.
+
+    Raises:
+        DataError: if there is none.
+    """
+    try:
+        return found_data(name if root is None else root / name)
+    except DataError:
+        if root is None:
+            raise
+        with contextlib.suppress(DataError):
+            return found_data(name)
+        if os.path.lexists(name):
+            return found_data(name)  # which says what is wrong with it
+        raise
 
 
 def sum_of_folder(folder: Path) -> str:

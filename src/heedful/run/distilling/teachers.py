@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from heedful.data.cache import load_or_build_arrays
 from heedful.data.examples import Corpus, Example
+from heedful.data.readers.class_folders import find_named
 from heedful.data.readers.soft_labels import (
     SoftLabels,
     checked_probabilities,
@@ -31,7 +32,7 @@ from heedful.tasks import load_model, model_folder
 from heedful.tasks.corpus_reading import in_whole
 from heedful.tasks.prepared import Taught
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.tasks.tables import PAIR, TEXT, find_named, sum_of
+from heedful.tasks.tables import PAIR, TEXT, sum_of
 from heedful.tasks.words.tags_model import TagsModel
 
 BLOCK = 1_024

@@ -11,6 +11,7 @@ from typing import Any
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
 from heedful.data.parses import find_parser, parse_corpus
+from heedful.data.readers.class_folders import find_named
 from heedful.data.readers.soft_labels import read_unlabeled
 from heedful.data.readers.tag_files import files_of_words
 from heedful.data.readers.tag_records import holds_tokens
@@ -21,7 +22,7 @@ from heedful.model.decisions import kind_of
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.tasks import Corpora, Place, Prepared, Source, task_named
-from heedful.tasks.tables import find_named, published, sum_of
+from heedful.tasks.tables import published, sum_of
 from heedful.tasks.words.lexicon import Words
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds

@@ -11,6 +11,7 @@ import numpy as np
 from torch import nn
 
 from heedful.data.cache import load_or_read_vectors
+from heedful.data.readers.class_folders import find_named
 from heedful.errors import DataError, UsageError
 from heedful.models import Network
 from heedful.models.config import NO_NETWORK
@@ -19,7 +20,6 @@ from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_ru
 from heedful.storage.installed import kept
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.prepared import Place
-from heedful.tasks.tables import find_named
 from heedful.tasks.words.file_vectors import mean_of_file
 from heedful.text.english import package_of
 from heedful.text.normalization import normalize

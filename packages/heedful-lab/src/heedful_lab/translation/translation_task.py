@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from heedful.attention.randomness import drawing_from, seeded
 from heedful.checked import read_table
 from heedful.data.examples import Corpus
+from heedful.data.readers.class_folders import find_named
 from heedful.data.readers.reading import RequestFiles
 from heedful.errors import UsageError
 from heedful.evaluation import Report
@@ -28,7 +29,7 @@ from heedful.storage.model_folder import VOCABULARY, ModelFolder
 from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.prepared import Files, Place, Prepared, Source
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
-from heedful.tasks.tables import check_options, find_named, published, sum_of
+from heedful.tasks.tables import check_options, published, sum_of
 from heedful.tasks.task import Task
 from heedful.tasks.words.reading_settings import refuse_leaving_out, text_settings
 from heedful.training.step import Objective

@@ -1,0 +1,79 @@
+"""Names of nothing are refused before torch is imported, by every command that takes a recipe, data or a model."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import tiny
+from heedful.errors import ExitCode
+
+WITHOUT_TORCH = """
+import json, sys
+from heedful.cli.main import run
+codes = [run(words) for words in json.loads(sys.argv[1])]
+print(json.dumps([codes, "torch" in sys.modules]))
+"""
+REFUSED = {
+    "train no-such-recipe": (ExitCode.USAGE, "there is no packaged recipe 'no-such-recipe'"),
+    "train no-such.csv": (ExitCode.BAD_DATA, "no-such.csv: no such file"),
+    "train my-texts no-such.csv": (ExitCode.BAD_DATA, "no-such.csv: no such file"),
+    "train no-such.toml": (ExitCode.USAGE, "there is no such settings file"),
+    "train no/such": (ExitCode.USAGE, "named hub:no/such"),
+    "study no-such": (ExitCode.USAGE, "there is no packaged recipe"),
+    "tune no-such.jsonl --vary train.epochs=1,2": (ExitCode.BAD_DATA, "no such file"),
+    "distil no-such --out o --teacher t": (ExitCode.USAGE, "there is no packaged recipe"),
+    "baselines no-such": (ExitCode.USAGE, "there is no packaged recipe"),
+    "baselines trec no-such.tsv": (ExitCode.BAD_DATA, "no such file"),
+    "data check no-such.conll": (ExitCode.BAD_DATA, "no such file"),
+    "data labels no-such": (ExitCode.USAGE, "there is no packaged recipe"),
+    "predict no-such text": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+    "evaluate no-such some.csv": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+    "explain no-such text": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+    "encode no-such text": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+    "export no-such --onnx o.onnx": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+    "faithfulness no-such some.csv": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+    "suggest no-such pool.csv": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+    "compare no-such other": (ExitCode.USAGE, "there is no such folder"),
+    "compare no-such other --on some.csv": (ExitCode.BAD_ARTIFACT, "expected a folder written by heedful"),
+}
+
+
+def test_what_is_not_there_is_refused_before_torch_is_imported(tmp_path: Path) -> None:
+    asked = json.dumps([words.split() for words in REFUSED])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, asked],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    codes, torch = json.loads(done.stdout)
+    said = [line for line in done.stderr.splitlines() if line.startswith("heedful: ")]
+    assert len(said) == len(REFUSED), done.stderr
+    for (words, (code, part)), line, got in zip(REFUSED.items(), said, codes, strict=True):
+        assert got == code, (words, line)
+        assert part in line, words
+    assert not torch
+
+
+def test_what_is_there_by_any_name_is_left_to_the_command(tmp_path: Path, monkeypatch) -> None:
+    """A compressed file, a folder, a known data set and a recipe with a former name are no names of nothing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "rows.csv.gz").write_bytes(b"no gzip")
+    for name, said in {
+        "mine": "holds nothing",
+        "rows.csv": "gz",
+        "banking77": "data",
+        "my-english-texts": "nothing to train on",
+    }.items():
+        refused = tiny.run("train", name, "--data", tmp_path / "mine", "--out", tmp_path / "out")
+        assert refused.code in (ExitCode.USAGE, ExitCode.BAD_DATA), refused.err
+        assert said in refused.err, name
+        assert "no such file (nor" not in refused.err, name
