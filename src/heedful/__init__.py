@@ -13,6 +13,7 @@ from heedful.machine import threads
 if TYPE_CHECKING:
     from heedful.bulk.batch_predictor import BatchPredictor
     from heedful.estimators import (
+        LabelColumnsClassifier,
         MultiLabelClassifier,
         PairClassifier,
         PairScorer,
@@ -31,6 +32,7 @@ threads.spin_briefly()  # the runtime of torch's threads reads it once, when tor
 __all__ = [
     "Answer",
     "BatchPredictor",
+    "LabelColumnsClassifier",
     "MultiLabelClassifier",
     "PairClassifier",
     "PairScorer",
@@ -46,6 +48,7 @@ __all__ = [
 _HOMES = {
     "Answer": "heedful.tasks",
     "BatchPredictor": "heedful.bulk.batch_predictor",
+    "LabelColumnsClassifier": "heedful.estimators",
     "MultiLabelClassifier": "heedful.estimators",
     "PairClassifier": "heedful.estimators",
     "PairScorer": "heedful.estimators",

@@ -78,15 +78,17 @@ _CLASSES = (
     Column("prediction", "text", _of(Answer, lambda answer: answer.label)),
     Column("probability", "number", _of(Answer, _best)),
 )
+_LABELS = (
+    Column("labels", "texts", _of(LabelsAnswer, lambda answer: list(answer.labels))),
+    Column("probability", "numbers", _of(LabelsAnswer, _of_labels)),
+)
 _OF_OUTPUTS: Mapping[str, tuple[Column, ...]] = {
     "classes": _CLASSES,
     "vector": _CLASSES,
     "grades": (Column("score", "number", _of(Answer, _score)),),
     "number": (Column("number", "number", _of(Answer, _score)),),
-    "labels": (
-        Column("labels", "texts", _of(LabelsAnswer, lambda answer: list(answer.labels))),
-        Column("probability", "numbers", _of(LabelsAnswer, _of_labels)),
-    ),
+    "labels": _LABELS,
+    "columns": _LABELS,
 }
 _AS_JSON = (Column("prediction", "text", _as_json),)
 WARNINGS = Column("warnings", "text", lambda answer: getattr(answer, "remarks", ""))

@@ -56,7 +56,12 @@ def own_file_options(function: F) -> F:
     limited = together(
         *(
             click.option(
-                f"--{role}", f"{role}_column", metavar="NAME", help=f"Short for --column {role}=NAME."
+                f"--{role}",
+                f"{role}_column",
+                metavar="NAME",
+                multiple=role == "label",
+                help=f"Short for --column {role}=NAME."
+                + (" Repeated, several label columns are learned at once." if role == "label" else ""),
             )
             for role in NAMED_ROLES
         ),
@@ -87,7 +92,8 @@ NAMED_ROLES = ("text", "premise", "hypothesis", "label", "score")
 def _with_named(columns: Mapping[str, str], named: Mapping[str, object]) -> dict[str, str]:
     """Add the columns that options of their own name; refuse two names for one role."""
     found = dict(columns)
-    for role, name in named.items():
+    for role, given in named.items():
+        name = ",".join(dict.fromkeys(given)) if isinstance(given, tuple) and given else given
         if isinstance(name, str) and found.setdefault(role, name) != name:
             raise UsageError(f"--{role} {name} and --column {role}={found[role]}: keep one of them")
     return found

@@ -71,7 +71,17 @@ def show_whole(
     decision = answering.decision if answering.kind.outputs == "classes" else None
     reject = getattr(decision, "reject", None)
     none = "" if reject is None else reject.label
-    asked = Asked(str(model), _classes(answering), answer, explain, explain_roughly, explain, none)
+    several = answering.kind.outputs == "columns"
+    asked = Asked(
+        str(model),
+        _classes(answering),
+        answer,
+        explain,
+        explain_roughly,
+        explain,
+        none,
+        label_columns=several,
+    )
     found = whole_report(
         asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
     )
@@ -102,7 +112,10 @@ def _read(model: AnyModel, file: Path, requests: Requests) -> tuple[Corpus, tupl
     how = requests.reading.beside(Reading.of_run(model.run_settings), found)
     gold = "score" if model.kind.is_score else "label"
     roles = (*(("premise", "hypothesis") if model.is_pair else ("text",)), gold)
-    blocks = list(table_blocks(found, roles, how, known=_classes(model), keep_fields=True))
+    several = model.kind.outputs == "columns"
+    blocks = list(
+        table_blocks(found, roles, how, known=_classes(model), keep_fields=True, label_columns=several)
+    )
     examples = [example for block in blocks for example in block.examples]
     for block in blocks:
         for said in (
@@ -110,4 +123,7 @@ def _read(model: AnyModel, file: Path, requests: Requests) -> tuple[Corpus, tupl
             *block.notes,
         ):
             click.echo(said, err=True)
-    return Corpus(examples, source=found), tuple(how.columns.get(role, role) for role in roles)
+    read = [how.columns.get(role, role) for role in roles]
+    if several:
+        read[-1:] = [name.strip() for name in read[-1].split(",")]
+    return Corpus(examples, source=found), tuple(read)

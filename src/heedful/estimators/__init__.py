@@ -4,6 +4,7 @@ Importing this package imports scikit-learn and torch; importing ``heedful`` imp
 """
 
 from heedful.estimators.estimator import Estimator, UnfittedError
+from heedful.estimators.of_label_columns import LabelColumnsClassifier
 from heedful.estimators.of_tasks import (
     MultiLabelClassifier,
     PairClassifier,
@@ -17,6 +18,7 @@ from heedful.estimators.of_words import TokenTagger
 
 __all__ = [
     "Estimator",
+    "LabelColumnsClassifier",
     "MultiLabelClassifier",
     "PairClassifier",
     "PairScorer",

@@ -13,6 +13,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from heedful.estimators.classifier import Classifier
 from heedful.estimators.columns import rows_of, warn_of_column_vector
 from heedful.estimators.example_weights import example_weights
+from heedful.estimators.of_label_columns import LabelColumnsClassifier
 from heedful.estimators.of_words import TokenTagger
 from heedful.estimators.sentence_estimator import SentenceEstimator
 from heedful.estimators.targets import AnyTargets, LabelSets, Scores
@@ -205,11 +206,20 @@ class PairScorer(_Scorer):
         return relatedness_metrics(report.gold, report.predicted, weights)["pearson"]  # type: ignore[arg-type]
 
 
-AnyEstimator = TextClassifier | PairClassifier | MultiLabelClassifier | TokenTagger | TextScorer | PairScorer
+AnyEstimator = (
+    TextClassifier
+    | PairClassifier
+    | MultiLabelClassifier
+    | LabelColumnsClassifier
+    | TokenTagger
+    | TextScorer
+    | PairScorer
+)
 _OWN: tuple[type[AnyEstimator], ...] = (
     TextClassifier,
     PairClassifier,
     MultiLabelClassifier,
+    LabelColumnsClassifier,
     TokenTagger,
     TextScorer,
     PairScorer,
@@ -250,8 +260,8 @@ def from_pretrained(
         truncate: what happens to a longer text.
 
     Returns:
-        A `TextClassifier`, `PairClassifier`, `MultiLabelClassifier`, `TokenTagger`, `TextScorer` or `PairScorer`; the
-        model itself if its task has no estimator.
+        A `TextClassifier`, `PairClassifier`, `MultiLabelClassifier`, `LabelColumnsClassifier`, `TokenTagger`,
+        `TextScorer` or `PairScorer`; the model itself if its task has no estimator.
 
     Raises:
         ArtifactError: if a file is missing or altered.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ _WRITTEN = {"False": False, "True": True}
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
+class Named(ABC):
     """What a model chooses from as the user wrote it, with the names that the model uses.
 
     Attributes:
@@ -40,6 +41,10 @@ class Named:
     values: NDArray[np.generic]
     names: tuple[str, ...]
     label_type: LabelType = "str"
+
+    @abstractmethod
+    def read(self, y: object) -> Sequence[Any]:
+        """Return the gold of each target; see the classes below."""
 
 
 class Classes(Named):
@@ -267,7 +272,7 @@ class Scores:
         return numbers
 
 
-AnyTargets = Classes | LabelSets | Scores
+AnyTargets = Named | Scores
 
 
 def _score(row: int, value: object) -> float:

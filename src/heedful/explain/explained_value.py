@@ -28,6 +28,7 @@ class ExplainedValue:
         label: its name; empty for grades and numbers.
         temperature: what logits are divided by before the softmax.
         quantity: what a number is called; empty where that is not known.
+        rivals: of label columns the numbers of the classes of its column; empty where all classes are rivals.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class ExplainedValue:
     label: str = ""
     temperature: float = 1.0
     quantity: str = ""
+    rivals: tuple[int, ...] = ()
 
     @classmethod
     def of_answer(cls, shown: Shown, label: str | None = None) -> ExplainedValue:
@@ -57,7 +59,8 @@ class ExplainedValue:
         if label is not None:
             check_known(label, shown.labels, f"there is no class {label!r:.80}")
         column = shown.best if label is None else shown.labels.index(label)
-        return cls(shown.kind, column, shown.labels[column], shown.temperature)
+        rivals = shown.rivals[column] if shown.rivals else ()
+        return cls(shown.kind, column, shown.labels[column], shown.temperature, rivals=rivals)
 
     @property
     def is_log_odds(self) -> bool:
@@ -81,7 +84,7 @@ class ExplainedValue:
         wide = np.asarray(logits, np.float64) / self.temperature
         own = wide[:, self.column]
         if self.kind == "class":
-            return own - _log_sum(np.delete(wide, self.column, axis=1))
+            return own - _log_sum(wide[:, self._others(wide.shape[1])])
         if self.kind == "grade":
             return _softmax(wide) @ np.arange(1.0, wide.shape[1] + 1)
         return own
@@ -97,12 +100,17 @@ class ExplainedValue:
         made = np.zeros_like(wide)
         made[:, self.column] = 1.0
         if self.kind == "class":
-            others = np.delete(np.arange(wide.shape[1]), self.column)
+            others = self._others(wide.shape[1])
             made[:, others] = -_softmax(wide[:, others])
         elif self.kind == "grade":
             shares, grades = _softmax(wide), np.arange(1.0, wide.shape[1] + 1)
             made = shares * (grades - (shares @ grades)[:, None])
         return made / self.temperature
+
+    def _others(self, outputs: int) -> NDArray[np.int64]:
+        """Return the numbers of the classes that share the probability with this one."""
+        rivals = np.array(self.rivals or range(outputs), np.int64)
+        return rivals[rivals != self.column]
 
     def mean_gradient(self, start: Values, end: Values) -> Values:
         """Return the gradient averaged over the straight line between two rows of logits, [Y].

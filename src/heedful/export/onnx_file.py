@@ -6,11 +6,12 @@ Ids go in; logits, probabilities and vectors come out. The words and the labels 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 import heedful
 from heedful.errors import UsageError
@@ -25,6 +26,7 @@ from heedful.export.onnx_sentence import sentence_logits
 from heedful.export.onnx_tags import tag_scores
 from heedful.export.onnx_wide import FEATURES, wide_logits
 from heedful.export.recording import NetworkTable
+from heedful.model.decisions.label_columns import LabelColumnsDecision
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.tags import TagsDecision
 from heedful.models.config import NO_NETWORK
@@ -55,16 +57,17 @@ def write_onnx(
     inputs: Inputs,
     tags: TagsDecision | None = None,
     start: Floats | None = None,
+    label_columns: Sequence[NDArray[np.int64]] = (),
 ) -> bytes:
     """Write a network and the parts beside it as an ONNX file.
 
     The inputs are those of `Inputs`, whole numbers but for one; B and L are free, and L is at least 1.
 
     The first output is the answer, "logits" [B, Y]. Then come a vector for each text where the network has them, and
-    "probabilities" [B, Y]: of classes and grades the softmax, of several labels the sigmoid; a network that gives a
-    number has none. A network that answers for each word has both as [B, L, Y] and the chosen "tags" [B, L] int64,
-    whose rows at padding hold anything. A network whose answer is a vector has "vector" [B, Y] and "states" [B, D],
-    what its last layer reads.
+    "probabilities" [B, Y]: of classes and grades the softmax, of several labels the sigmoid, of label columns the
+    softmax of each column; a network that gives a number has none. A network that answers for each word has both as
+    [B, L, Y] and the chosen "tags" [B, L] int64, whose rows at padding hold anything. A network whose answer is a
+    vector has "vector" [B, Y] and "states" [B, D], what its last layer reads.
 
     Args:
         description: of the network.
@@ -74,6 +77,7 @@ def write_onnx(
         inputs: which there are.
         tags: of a model of tags, what chooses them.
         start: what linear parts without a network are added to, [Y]; None for 0.
+        label_columns: the places of the classes of each label column; empty for other models.
 
     Returns:
         The content of the file.
@@ -108,8 +112,13 @@ def write_onnx(
         _tags(graph, inputs, tags, outputs)
     elif "scale" not in description and answer == "logits":
         scaled = graph.node("Div", answer, graph.constant(temperature))
-        kind = ("Sigmoid", {}) if "thresholds" in description else ("Softmax", {"axis": -1})
-        graph.nodes.append((kind[0], (scaled,), ("probabilities",), kind[1]))
+        if label_columns:
+            shares = _by_column(graph, scaled, label_columns)
+        elif "thresholds" in description:
+            shares = graph.node("Sigmoid", scaled)
+        else:
+            shares = graph.node("Softmax", scaled, axis=-1)
+        graph.nodes.append(("Identity", (shares,), ("probabilities",), {}))
         outputs["probabilities"] = outputs[answer]
     plain = {name: each if isinstance(each, str) else json.dumps(each) for name, each in metadata.items()}
     return write_graph(graph, ports, outputs, {**plain, "opset": str(OPSET)})
@@ -129,6 +138,14 @@ def _network(graph: Graph, description: NetworkTable, weights: Weights, outputs:
             outputs[vector] = Port("float", ("B", "D"))
     logits = run_steps(graph, description["answer"], weights, values)[description["logits"]].name
     return logits if description.get("each") == "word" else graph.node("Squeeze", logits, graph.axes(1))
+
+
+def _by_column(graph: Graph, logits: str, columns: Sequence[NDArray[np.int64]]) -> str:
+    """Add the softmax of each label column; return the name of the probabilities, [B, Y]."""
+    parts = [graph.node("Gather", logits, graph.constant(own, np.int64), axis=1) for own in columns]
+    every = graph.node("Concat", *(graph.node("Softmax", part, axis=-1) for part in parts), axis=1)
+    back = np.argsort(np.concatenate(columns))
+    return graph.node("Gather", every, graph.constant(back, np.int64), axis=1)
 
 
 def _tags(graph: Graph, inputs: Inputs, decision: TagsDecision, outputs: dict[str, Port]) -> None:
@@ -192,6 +209,7 @@ def export_onnx(
         inputs,
         tags,
         start,
+        tuple(model.decision.places.values()) if isinstance(model.decision, LabelColumnsDecision) else (),
     )
     if len(content) > _LARGEST:
         raise UsageError(

@@ -148,11 +148,12 @@ class Answer(_OfTexts):
 
 @dataclass(frozen=True)
 class LabelsAnswer(_OfTexts):
-    """What a model of several labels says about one text.
+    """What a model of several labels, or of several label columns, says about one text.
 
     Attributes:
-        labels: the labels whose probability reaches their threshold, the likeliest first; may be none.
-        probabilities: label to probability, each by itself.
+        labels: the labels whose probability reaches their threshold, the likeliest first; may be none. Of label columns
+            one class of each, in the order of the columns, such as "mood: glad".
+        probabilities: label to probability, each by itself; of label columns those of a column sum to 1.
         tokens: number of words that were read.
         unknown: how many of them the model does not know.
         truncated: whether the text was cut (only when that was asked for).
@@ -186,6 +187,7 @@ class Shown:
             over grades; "number", the logit itself.
         temperature: what logits are divided by before.
         quantity: what a number is called, such as the column of its gold; empty where that is not known.
+        rivals: of label columns for each class the numbers of those of its column; empty where all classes are rivals.
     """
 
     labels: tuple[str, ...] = ()
@@ -198,6 +200,7 @@ class Shown:
     kind: Literal["class", "label", "grade", "number"] = "class"
     temperature: float = 1.0
     quantity: str = ""
+    rivals: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a number that is said to be the choice of a class."""

@@ -229,7 +229,7 @@ def _refuse_nameless(name: str, roles: Roles, named: Mapping[str, str]) -> None:
     chosen = (*roles.texts, *roles.gold.split(","))
     nameless = [each for each in chosen if re.fullmatch(r"column \d+'*", each) and each not in named.values()]
     if nameless:
-        role = "text" if nameless[0] in roles.texts else roles.kind.removesuffix("s")
+        role = "text" if nameless[0] in roles.texts else "score" if roles.kind == "score" else "label"
         raise UsageError(
             f"{name}: the first row has no name for {nameless[0]!r}. If it is a title, delete the rows above the names "
             f"of the columns; if the column has no name, choose it: --{role} {nameless[0]!r}"
@@ -239,6 +239,8 @@ def _refuse_nameless(name: str, roles: Roles, named: Mapping[str, str]) -> None:
 def _recipe_of(roles: Roles) -> str:
     if roles.kind == "labels":
         return "my-labels"
+    if roles.kind == "columns":
+        return "my-label-columns"
     pair = len(roles.texts) == 2
     if roles.kind == "score":
         return "my-scores" if pair else "my-numbers"
@@ -268,6 +270,9 @@ def _said(roles: Roles, counts: Mapping[str, int], beside: Sequence[str] = ()) -
     elif roles.kind == "labels":
         mark = f" with “{roles.separator}” between them" if roles.separator else ""
         gold = f"several labels a text in “{roles.gold}”{mark}"
+    elif roles.kind == "columns":
+        columns = " and ".join(f"“{name.strip()}”" for name in roles.gold.split(","))
+        gold = f"a class of each of the label columns {columns}"
     else:
         names = sorted(counts)
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""

@@ -16,6 +16,7 @@ from heedful.model.decisions import (
     ClassDecision,
     Decision,
     GradeDecision,
+    LabelColumnsDecision,
     LabelsDecision,
     NamedLabels,
     NumberDecision,
@@ -202,6 +203,8 @@ def _decision(settings: Settings, labels: Sequence[str], weights: Weights, progr
         case "labels":
             thresholds = _numbers_of(settings, weights, "thresholds", outputs)
             return LabelsDecision(tuple(labels), thresholds.astype(np.float64))
+        case "columns":
+            return LabelColumnsDecision(tuple(labels))
         case "grades":
             return GradeDecision(tuple(str(grade) for grade in range(1, outputs + 1)))
     reject = read_reject(settings.reject, labels) if settings.reject else None

@@ -3,6 +3,7 @@
 from heedful.data.readers.reading import RequestFiles
 from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
 from heedful.tasks.classification import Predictor
+from heedful.tasks.columns_task import LabelColumnsModel
 from heedful.tasks.labels import LabelsModel
 from heedful.tasks.number import NumberModel
 from heedful.tasks.prepared import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source
@@ -28,6 +29,7 @@ __all__ = [
     "AnyTask",
     "Corpora",
     "Files",
+    "LabelColumnsModel",
     "LabelsAnswer",
     "LabelsModel",
     "NumberModel",

@@ -24,6 +24,7 @@ from heedful.models import ModelConfig, Network, word_embedding
 from heedful.storage.fields import Fields
 from heedful.storage.model_folder import CONFIG, load_model_folder
 from heedful.tasks.classification import PairTask, TextTask
+from heedful.tasks.columns_task import LabelColumnsTask
 from heedful.tasks.labels import LabelsTask
 from heedful.tasks.number import NumberTask, PairNumberTask
 from heedful.tasks.relatedness import RelatednessTask
@@ -48,6 +49,7 @@ _OWN: tuple[AnyTask, ...] = (
     NumberTask(),
     PairNumberTask(),
     LabelsTask(),
+    LabelColumnsTask(),
     TagsTask(),
     RolesTask(),
     VectorTask(),

@@ -114,11 +114,13 @@ class Table:
         gold: "label" or "score".
         separator: what stands between the labels of an example unless ``data.options.label_separator`` says otherwise;
             empty where an example has one label.
+        label_columns: whether an example has a class of each of several columns, named with commas between.
     """
 
     texts: tuple[str, ...]
     gold: str
     separator: str = ""
+    label_columns: bool = False
 
     @property
     def settings(self) -> frozenset[str]:
@@ -148,10 +150,19 @@ class Table:
         Returns:
             The files.
         """
-        taken = (*_ALL, "labels", "known", "features", *(() if self.separator else ("label_separator",)))
+        taken = (
+            *_ALL,
+            "labels",
+            "known",
+            "features",
+            "label_columns",
+            *(() if self.separator else ("label_separator",)),
+        )
         read_part = check_options(data.options, read_table, "tables", taken)
         if self.separator and "label_separator" not in data.options:
             read_part = partial(read_part, label_separator=self.separator)
+        if self.label_columns:
+            read_part = partial(read_part, label_columns=True)
         columns: dict[str, str | None] = {
             role: getattr(data, role) or None for role in (*self.texts, self.gold)
         }
@@ -161,6 +172,11 @@ class Table:
         if columns[self.gold] is None:
             raise UsageError(
                 f"data.{self.gold} must name the column of the {self.gold}: --column {self.gold}=NAME"
+            )
+        if self.label_columns and "," not in str(columns[self.gold]):
+            raise UsageError(
+                f"data.label: expected two label columns or more, --column label=NAME for each; got "
+                f"{columns[self.gold]!r:.80} alone, which my-texts learns"
             )
         paths, fingerprint = one_file_a_part(names, root)
 
@@ -190,7 +206,9 @@ class Table:
         """
         how = self._how(file, given, run)
         columns = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
-        read: Callable[..., Corpus] = partial(read_table, **how.said(), features=how.features)
+        read: Callable[..., Corpus] = partial(
+            read_table, **how.said(), features=how.features, label_columns=self.label_columns
+        )
         return read(file, **columns, group=how.columns.get("group"), known=labels, keep_empty=True)
 
     def gold_blocks(
@@ -199,7 +217,7 @@ class Table:
         """Read a table of examples with gold in blocks; see `gold_of` for the arguments."""
         how = self._how(file, given, run)
         roles = (*self.texts, self.gold, *(["group"] if "group" in how.columns else ()))
-        return table_blocks(file, roles, how, known=labels)
+        return table_blocks(file, roles, how, known=labels, label_columns=self.label_columns)
 
     def _how(self, file: Path, given: Mapping[str, object], run: Mapping[str, object]) -> Reading:
         how = Reading.of_options(given).beside(Reading.of_run(run), file)

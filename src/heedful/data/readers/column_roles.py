@@ -13,7 +13,7 @@ from typing import Literal
 from heedful.data.readers.column_kinds import WORDS_OF_TEXT, ColumnKind
 from heedful.errors import UsageError
 
-Gold = Literal["label", "labels", "score"]
+Gold = Literal["label", "labels", "columns", "score"]
 _TEXTS = frozenset(
     [
         "text",
@@ -84,7 +84,8 @@ class Roles:
 
     Attributes:
         texts: one column, or two for pairs.
-        gold: the column of the gold; of several columns of zeros and ones their names with commas between.
+        gold: the column of the gold; of several columns, of zeros and ones or of classes, their names with commas
+            between.
         kind: what the gold is.
         separator: what stands between several labels of a cell; empty for the usual comma, and for lists.
         unread: the other columns.
@@ -125,7 +126,7 @@ def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separato
         texts = _chosen_texts(kinds, {*taken, *gold.split(","), gold})
     mark = separator or (kinds[gold].separator if gold in kinds else "")
     unread = tuple(name for name in kinds if name not in {*texts, gold, *gold.split(",")})
-    if kind == "labels" and len(texts) == 2:
+    if kind in ("labels", "columns") and len(texts) == 2:
         raise UsageError(
             f"{gold} has several labels a row, which only single texts may have; name one text: --text NAME"
         )
@@ -232,7 +233,7 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
     if "score" in given:
         return given["score"], "score"
     if "label" in given:
-        return given["label"], "label" if given["label"] in kinds else "labels"
+        return given["label"], _kind_of_given(kinds, given["label"])
     free = [kind for name, kind in kinds.items() if name not in taken]
     able = [kind for kind in free if _can_be_gold(kind)]
     named = [kind for kind in free if _plain(kind.name) in _LABELS | _NUMBERS and kind.values]
@@ -253,6 +254,18 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
         for kind in (named or able)[:_SHOWN]
     )
     raise UsageError(f"several columns can be what is learned: choose one of {', '.join(choices)}")
+
+
+def _kind_of_given(kinds: Mapping[str, ColumnKind], name: str) -> Gold:
+    """Return what the user's label is: one column, one for each label with zeros and ones, or several of classes."""
+    if name in kinds:
+        return "label"
+    parts = [kinds[part.strip()] for part in name.split(",")]
+    return "labels" if all(_holds_flags(part) for part in parts) else "columns"
+
+
+def _holds_flags(kind: ColumnKind) -> bool:
+    return {value.strip().lower().removesuffix(".0") for value in kind.counts} <= {"0", "1", "true", "false"}
 
 
 def _several(kind: ColumnKind, separator: str) -> Gold:

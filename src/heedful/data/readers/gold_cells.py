@@ -25,6 +25,7 @@ from heedful.data.readers.written_labels import (
     written_labels,
 )
 from heedful.errors import DataError
+from heedful.model.decisions.label_columns import BETWEEN, label_of
 
 NO_LABEL = "no label"
 
@@ -48,6 +49,7 @@ class GoldCells:
         known: the class names of a trained model; empty where there is none.
         separator: what stands between the labels of an example that may have several; empty where it has one.
         allowed: the class names that are not refused; empty for any.
+        label_columns: whether each of the columns holds a class of its own.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class GoldCells:
         known: Sequence[str] = (),
         separator: str = "",
         allowed: Sequence[str] = (),
+        *,
+        label_columns: bool = False,
     ) -> None:
         self._builder, self._columns, self._allowed = builder, columns, tuple(allowed)
         self._known, self._separator = tuple(known), separator
@@ -64,6 +68,7 @@ class GoldCells:
         self._rows_of = dict[str, list[int]]()  # label: how many, first row
         self._widths: Counter[int] = Counter()  # of cells of zeros and ones alone
         self._others = 0
+        self._label_columns = label_columns
 
     @property
     def column(self) -> str | None:
@@ -74,7 +79,7 @@ class GoldCells:
         """Return the columns of the gold: one, or of several labels one for each label, named with commas between."""
         if self.column is None:
             return ()
-        if self._separator and self.column not in record and "," in self.column:
+        if (self._separator or self._label_columns) and self.column not in record and "," in self.column:
             return tuple(name.strip() for name in self.column.split(","))
         return (self.column,)
 
@@ -94,6 +99,8 @@ class GoldCells:
         names = self.columns(record)
         if not names:
             return None
+        if self._label_columns:
+            return self._classes(row, names, record)
         if len(names) > 1:
             return self._of_columns(row, names, record)
         value = record[names[0]]
@@ -180,6 +187,25 @@ class GoldCells:
         for name in (unique := dict.fromkeys(checked_name(name, where) for name in names)):
             self._rows_of.setdefault(name, [0, row])[0] += 1
         return LabelSet(tuple(self._builder.label(row, column, name, self._allowed) for name in unique))
+
+    def _classes(self, row: int, names: Sequence[str], record: Mapping[str, object]) -> LabelSet | None:
+        """Return the class of each column that has one; None where none has."""
+        found = []
+        for column in names:
+            if BETWEEN in column:
+                raise DataError(
+                    f"{self._builder.where(row, column)}: the name of a label column must not hold {BETWEEN!r}; "
+                    "rename it"
+                )
+            value = self._builder.field(row, record, column)
+            if is_missing(value) or (isinstance(value, str) and not value.strip()):
+                continue
+            where = self._builder.where(row, column)
+            if not isinstance(value, str | int | float):
+                raise DataError(f"{where}: expected a class, got a {type(value).__name__}")
+            name = checked_name(label_of(column, str(value).strip()), where)
+            found.append(self._builder.label(row, column, name, self._allowed))
+        return LabelSet(tuple(found)) if found else None
 
     def _of_columns(self, row: int, names: Sequence[str], record: Mapping[str, object]) -> LabelSet | None:
         found = []

@@ -311,10 +311,10 @@ def parse_columns(given: tuple[str, ...]) -> dict[str, str]:
         given: such as "text=review".
 
     Returns:
-        Role to name.
+        Role to name; of several label columns their names with commas between.
 
     Raises:
-        UsageError: if one is written in another way, names no role, or names one twice.
+        UsageError: if one is written in another way, names no role, or names one but label twice.
     """
     columns: dict[str, str] = {}
     for each in given:
@@ -324,7 +324,9 @@ def parse_columns(given: tuple[str, ...]) -> dict[str, str]:
         if role not in ROLES and name in ROLES:
             raise UsageError(f"--column {each!r}: the role comes first: write {name}={role}")
         check_known(role, ROLES, f"--column {each!r}: there is no role {role!r}")
-        if columns.setdefault(role, name) != name:
+        if role == "label" and role in columns:  # several label columns
+            columns[role] = ",".join(dict.fromkeys((*columns[role].split(","), name)))
+        elif columns.setdefault(role, name) != name:
             raise UsageError(f"--column names two columns for {role}: {columns[role]!r} and {name!r}")
     return columns
 

@@ -73,6 +73,7 @@ def read_table(
     weight: str = "",
     query: str = "",
     features: Sequence[str] = (),
+    label_columns: bool = False,
 ) -> Corpus:
     """Read a table; the suffix (.csv .tsv .jsonl .json .parquet, all but the last also compressed) says the format.
 
@@ -105,6 +106,7 @@ def read_table(
         weight: column of how much each example counts in training, 0 or more; empty where all count alike.
         query: a SELECT for a file of SQLite or DuckDB; empty for its only table.
         features: columns that are read beside the text; their values are kept as plain ones.
+        label_columns: whether ``label`` names several columns with commas between, each of which holds one class.
 
     Returns:
         The examples.
@@ -121,7 +123,7 @@ def read_table(
     for _ in _read(
         builder,
         columns,
-        GoldCells(builder, columns, known, label_separator, labels),
+        GoldCells(builder, columns, known, label_separator, labels, label_columns=label_columns),
         file,
         how,
         weight,
@@ -138,6 +140,7 @@ def table_blocks(
     *,
     known: Sequence[str] = (),
     keep_fields: bool = False,
+    label_columns: bool = False,
 ) -> Iterator[Corpus]:
     """Read a table in blocks, empty texts kept; see `read_table`.
 
@@ -148,6 +151,7 @@ def table_blocks(
         how: how the file is read.
         known: see `read_table`.
         keep_fields: whether the examples keep all fields of their rows.
+        label_columns: see `read_table`.
 
     Yields:
         The examples; see `CorpusBuilder.blocks`.
@@ -156,7 +160,7 @@ def table_blocks(
     builder = CorpusBuilder(file, keep_empty=True, keep_fields=keep_fields)
     gold = {role: how.columns.get(role, role) for role in roles if role in ("label", "score", "group")}
     columns = Columns(tuple(how.columns.get(role, role) for role in roles if role not in gold), **gold)
-    targets = GoldCells(builder, columns, known, how.label_separator or "")
+    targets = GoldCells(builder, columns, known, how.label_separator or "", label_columns=label_columns)
     yield from builder.blocks(_read(builder, columns, targets, file, how))
 
 
@@ -186,7 +190,7 @@ def _read(
             if "annotations" in record:  # a task of Label Studio that nobody has annotated yet
                 record = {gold.column: None, **record}
         for role, name in roles:
-            if name not in record and not (role == "label" and len(gold.columns(record)) > 1):
+            if name not in record and not (role == "label" and gold.columns(record) != (name,)):
                 raise _no_column(file, row, record, role, name, how)
         cells = None
         if how.features:

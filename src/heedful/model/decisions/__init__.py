@@ -3,6 +3,7 @@
 from heedful.model.decisions.classes import ClassDecision, cheapest
 from heedful.model.decisions.decision import Decision, softmax
 from heedful.model.decisions.kinds import ELSEWHERE, KINDS, WITH_TORCH, Kind, kind_of
+from heedful.model.decisions.label_columns import LabelColumnsDecision
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.named_labels import NamedLabels
 from heedful.model.decisions.promise import Promise, Wish, promise_of
@@ -17,6 +18,7 @@ __all__ = [
     "Decision",
     "GradeDecision",
     "Kind",
+    "LabelColumnsDecision",
     "LabelsDecision",
     "NamedLabels",
     "NumberDecision",

@@ -19,21 +19,22 @@ class Kind:
 
     Attributes:
         layout: the answers as columns.
-        outputs: what the logits of a model stand for: "classes"; "labels", each by itself; "grades" from 1; a "number";
+        outputs: what the logits of a model stand for: "classes"; "labels", each by itself; "columns", the classes
+            of one label column behind those of another; "grades" from 1; a "number";
             "tags", one a word; a "vector", which has labels once a user names some; or "other".
         texts: of an example, 1 or 2.
         noun: what a model of it is a model of, for messages.
     """
 
     layout: Layout[Any]
-    outputs: Literal["classes", "labels", "grades", "number", "tags", "vector", "other"]
+    outputs: Literal["classes", "labels", "columns", "grades", "number", "tags", "vector", "other"]
     texts: Literal[1, 2] = 1
     noun: str = "another task"
 
     @property
     def has_labels(self) -> bool:
         """Whether a model keeps the names of what its logits stand for."""
-        return self.outputs in ("classes", "labels", "tags")
+        return self.outputs in ("classes", "labels", "columns", "tags")
 
     @property
     def of_words(self) -> bool:
@@ -64,6 +65,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "number": Kind(NUMBERS, "number", noun="numbers"),
         "pair-number": Kind(NUMBERS, "number", 2, "numbers of pairs"),
         "labels": Kind(LABELS, "labels", noun="several labels"),
+        "label-columns": Kind(LABELS, "columns", noun="label columns"),
         "tags": Kind(TAGS, "tags", noun="tags of words"),
         "vector": Kind(CLASSES, "vector", noun="vectors of texts"),
     }

@@ -23,6 +23,7 @@ from heedful.model.decisions.conformal import (
 )
 from heedful.model.decisions.decision import Decision
 from heedful.model.decisions.kinds import Kind
+from heedful.model.decisions.label_columns import column_places
 from heedful.model.held_scores import HeldScores, held_scores
 
 NO_ROWS = (
@@ -222,9 +223,31 @@ def _of_labels(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise
     return Promise(wish, len(held.gold), held.source, clause, 0, add, held.weights is not None)
 
 
+def _of_columns(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise:
+    """Let the promise hold for each label column by itself, calibrated on the rows that have a class of it."""
+    odd, gold = 1 - decision.probabilities(held.logits), held.gold.astype(np.float64) > 0
+    limits, places = np.full(len(decision.names), np.inf), column_places(decision.names)
+    for own in places.values():
+        rows = np.flatnonzero(gold[:, own].any(axis=1))
+        right = odd[rows][:, own][gold[rows][:, own]]
+        limits[own] = threshold(right, wish.coverage, None if held.weights is None else held.weights[rows])
+
+    def add(answer: LabelsAnswer) -> LabelsAnswer:
+        shares = np.array([answer.probabilities[name] for name in decision.names])
+        inside = (1 - shares <= limits) | np.array([name in answer.labels for name in decision.names])
+        ranked = [own[np.argsort(-shares[own], kind="stable")] for own in places.values()]
+        found = tuple(decision.names[place] for own in ranked for place in own.tolist() if inside[place])
+        return replace(answer, prediction_set=found)
+
+    clause = "in each label column a share of {share} of new texts has its class in the set"
+    every = int(np.isinf(limits).sum())
+    return Promise(wish, len(held.gold), held.source, clause, every, add, held.weights is not None)
+
+
 _MAKERS: Mapping[str, Callable[[HeldScores, Any, Wish], Promise]] = {
     "classes": _of_classes,
     "grades": _of_numbers,
     "number": _of_numbers,
     "labels": _of_labels,
+    "columns": _of_columns,
 }

@@ -41,6 +41,7 @@ class Asked:
             number of the word from 1 or "". None for models without such parts.
         none: what it answers to a text that fits no class; empty for a model that always answers one. Rows with a label
             that it does not know count as such texts.
+        label_columns: whether it answers each of several label columns, of which a row may lack some.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Asked:
     explain_roughly: Callable[[Example], Explanation]
     explain_part: Callable[[Example, str, str], Explanation] | None = None
     none: str = ""
+    label_columns: bool = False
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from heedful.data.examples import Example, LabelSet
 from heedful.evaluation import accuracy_interval
+from heedful.evaluation.column_report import known_cells
 from heedful.evaluation.confident import rank_suspects
 from heedful.explain.scene import percent
 from heedful.model.answers import LabelsAnswer
+from heedful.model.decisions.label_columns import column_places
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, Asked
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
@@ -48,6 +50,9 @@ def labels_at(
     gold = np.array([[name in _names(example) for name in names] for example in examples])
     given = np.array([[name in answer.labels for name in names] for answer in answers])
     shares = np.array([[answer.probabilities[name] for name in names] for answer in answers])
+    if asked.label_columns:  # where the file has no class, nothing is right or wrong
+        known = known_cells(gold, column_places(names))
+        given, shares = given & known, np.where(known, shares, 0.0)
     unseen = np.array([not set(names).issuperset(_names(example)) for example in examples])
     whole = (gold == given).all(axis=1) & ~unseen
     summed = SummedRows(examples, asked.explain_roughly, seconds)
