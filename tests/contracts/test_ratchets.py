@@ -46,7 +46,7 @@ EVERYDAY = {
 }
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
-    "files": 615,
+    "files": 616,
     "lines": 103973,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
@@ -54,7 +54,7 @@ TODAY = {
     "everyday words in public names": 116,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
-SLACK = {"files": 615, "lines": 103973}
+SLACK = {"files": 616, "lines": 103973}
 """How far a figure may stand below the one that is written down before the test asks to lower it."""
 
 

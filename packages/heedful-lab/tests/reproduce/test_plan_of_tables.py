@@ -50,7 +50,7 @@ def test_names_resolve(name: str) -> None:
 
 def test_systems_with_several_seeds_are_tested_pair_by_pair() -> None:
     asked = {name for name, table in tables().items() if table.pairwise}
-    assert asked == {"systems-paper", "systems-real", "systems-snli"}
+    assert asked == {"systems-effort", "systems-paper", "systems-real", "systems-snli"}
 
 
 @pytest.mark.parametrize(("experiment", "system"), list(CELLS))
@@ -69,7 +69,7 @@ def test_own_recipes_are_of_systems_that_there_are(name: str) -> None:
     one = experiments()[name]
     named = {*one.own, *(key for effort in one.budgets.values() for key in effort.own)}
     assert named <= {*systems(), OTHERS}
-    assert name.endswith("-own") or not one.own
+    assert name.endswith(("-own", "-effort")) or not one.own
     assert {key for system in systems().values() for key in system.per_task} <= set(TASKS)
 
 

@@ -43,7 +43,7 @@ from heedful_lab.reproduce.table_text import to_markdown
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 NOTES, RUNS = RESULTS / "notes", RESULTS / "runs"
 FIRST = ("systems-scenes", "systems-real", "systems-paper", "systems-snli")
-BUDGETS = ("standard", "small", "published", "converged")
+BUDGETS = ("standard", "small", "published", "converged", "steps")
 SAMPLE = 3
 """Tests that a check makes again."""
 FIGURE = re.compile(r"\{([\w-]+)(?::(\w+))?\s+([\w-]+)\s+([\w-]+)\}")

@@ -23,7 +23,7 @@ from heedful.tasks import task_named
 from heedful_lab.reproduce.kept_runs import runs_of_cell
 from heedful_lab.reproduce.plan import SKIP, Column, Row, Table, experiments
 from heedful_lab.reproduce.resampled import Resampled
-from heedful_lab.reproduce.runner import Budget, Cell, plan_cells
+from heedful_lab.reproduce.runner import Budget, Cell, chosen, plan_cells
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,18 @@ class Runs:
         cell: the system and the experiment.
         found: one record a run, in the order of seeds or folds.
         unlike: files that lie in the cell's place but were made with other settings; they are not among ``found``.
+        untried: runs that are still to be made before the dev split can choose the cell's setting.
     """
 
     cell: Cell
     found: tuple[RunRecord, ...]
     unlike: tuple[Path, ...] = ()
+    untried: int = 0
 
     @property
     def lacking(self) -> int:
         """Return how many runs of the cell are still to be made."""
-        return len(self.cell.runs) - len(self.found)
+        return len(self.cell.runs) - len(self.found) + self.untried
 
     def figures(self, path: str, *, partial: bool = False) -> list[float]:
         """Return one figure of each run.
@@ -147,6 +149,8 @@ def read_runs(cell: Cell, folder: Path) -> Runs:
     Raises:
         ArtifactError: if a file is not what a study writes.
     """
+    if cell.tries:
+        return _chosen_runs(cell, folder)
     found, unlike = [], []
     kept = runs_of_cell(folder, cell.folder)
     for varied in cell.runs:
@@ -158,6 +162,16 @@ def read_runs(cell: Cell, folder: Path) -> Runs:
         else:
             unlike.append(file)
     return Runs(cell, tuple(found), tuple(unlike))
+
+
+def _chosen_runs(cell: Cell, folder: Path) -> Runs:
+    """Read the runs of the value that the dev split prefers; none as long as a value was not tried."""
+    tried = [read_runs(one, folder) for one in cell.tries]
+    missing = sum(one.lacking for one in tried)
+    if missing:
+        unlike = tuple(file for one in tried for file in one.unlike)
+        return Runs(cell, (), unlike, untried=max(0, missing - 1))
+    return read_runs(chosen(cell, [one.found[0] for one in tried]), folder)
 
 
 def _expected(cell: Cell, varied: Varied) -> Mapping[str, object]:

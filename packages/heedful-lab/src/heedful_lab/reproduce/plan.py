@@ -117,6 +117,19 @@ class OwnRecipe:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A setting that the dev split chooses for each system, with the first seed alone.
+
+    Attributes:
+        setting: its dotted name, such as "model.dropout".
+        values: that are tried, as they are written in settings.
+    """
+
+    setting: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One recipe on one data set, with the seeds or folds that are averaged.
 
@@ -130,6 +143,7 @@ class Experiment:
         folds: folds of cross-validation; 0 where seeds are averaged.
         needs: data sets of the catalog with the splits that are read, as ``set:split``.
         own: system or family to the recipe of its own paper; empty where all systems share one recipe.
+        choice: what the dev split chooses for each system; None where nothing is chosen.
     """
 
     name: str
@@ -141,6 +155,7 @@ class Experiment:
     folds: int
     needs: tuple[str, ...]
     own: Mapping[str, OwnRecipe] = field(default_factory=dict)
+    choice: Choice | None = None
 
 
 @dataclass(frozen=True)
@@ -295,7 +310,12 @@ def _experiment(name: str, table: Fields, source: Fields) -> Experiment:
         table.whole("folds", 0),
         table.texts("needs", ()),
         {key: OwnRecipe(one.text("recipe", ""), one.texts("set", ())) for key, one in own.items()},
+        _choice(table.part("choose")) if "choose" in table else None,
     )
+
+
+def _choice(table: Fields) -> Choice:
+    return Choice(table.text("setting"), table.texts("values"))
 
 
 def _with_like(table: Fields, source: Fields) -> Fields:

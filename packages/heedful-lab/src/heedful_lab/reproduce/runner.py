@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,8 @@ from heedful.machine.child import Failed
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.machine.signals import stop_raises
 from heedful.run.recipe_files import load_config
-from heedful.run.studies import run_study
+from heedful.run.record import RunRecord
+from heedful.run.studies import Study, run_study
 from heedful.storage import told_plainly
 from heedful.storage.layout import FOLD, SEED, Varied
 from heedful.training.progress import Reporter, Silent
@@ -75,21 +76,34 @@ class Cell:
         experiment: the experiment.
         system: the system.
         budget: how much is run.
+        value: of the setting that the experiment lets the dev split choose; empty where it chooses none, and for the
+            cell of all values, whose runs are those of the chosen one.
     """
 
     experiment: Experiment
     system: System
     budget: Budget
+    value: str = ""
 
     @property
     def name(self) -> str:
         """Return what messages call it."""
-        return f"{self.system.name} on {self.experiment.name}"
+        return f"{self.system.name} on {self.experiment.name}" + (f" with {self.value}" if self.value else "")
+
+    @property
+    def tries(self) -> tuple[Cell, ...]:
+        """Return the cells among which the dev split chooses, each with the first seed alone; none for no choice."""
+        choice = self.experiment.choice
+        if choice is None or self.value:
+            return ()
+        first = replace(self.budget, seeds=tuple(varied.number for varied in self.runs[:1]))
+        return tuple(replace(self, budget=first, value=value) for value in choice.values)
 
     @property
     def folder(self) -> Path:
         """Return where its runs are kept, below the folder of all runs."""
-        return Path(self.budget.name) / self.experiment.name / self.system.name
+        name = f"{self.system.name}@{self.value}" if self.value else self.system.name
+        return Path(self.budget.name) / self.experiment.name / name
 
     @property
     def changes(self) -> list[str]:
@@ -100,8 +114,14 @@ class Cell:
             *self.system.settings,
             *(self.system.per_task.get(_task(self.recipe), ()) if self.system.per_task else ()),
             *self._effort.settings,
+            *self._chosen,
             *self.budget.overrides,
         ]
+
+    @property
+    def _chosen(self) -> list[str]:
+        choice = self.experiment.choice
+        return [f"{choice.setting}={self.value}"] if choice is not None and self.value else []
 
     @property
     def recipe(self) -> str:
@@ -311,8 +331,30 @@ def run_cell(cell: Cell, data: Path | None, runs: Path) -> str:
     Returns:
         One line with the means over its runs.
     """
+    if cell.tries:
+        return run_cell(chosen(cell, [_study(one, data, runs).runs[0] for one in cell.tries]), data, runs)
+    return _study(cell, data, runs).mean_line()
+
+
+def chosen(cell: Cell, records: Sequence[RunRecord]) -> Cell:
+    """Return the cell of the value that the dev split prefers, of equal ones the first.
+
+    Args:
+        cell: of all values.
+        records: one of each of its `Cell.tries`.
+
+    Returns:
+        The cell, whose runs count for the system.
+    """
+    train = load_config(cell.tries[0].recipe, cell.tries[0].changes).train
+    sign = 1.0 if train.direction == "max" else -1.0
+    figures = [sign * record.figures.dev.metrics[train.metric] for record in records]
+    return replace(cell, value=cell.tries[figures.index(max(figures))].value)
+
+
+def _study(cell: Cell, data: Path | None, runs: Path) -> Study:
     folds = cell.experiment.folds
-    study = run_study(
+    return run_study(
         cell.recipe,
         runs / cell.folder,
         data,
@@ -323,7 +365,6 @@ def run_cell(cell: Cell, data: Path | None, runs: Path) -> str:
         elsewhere={varied: run for varied, (_, run) in runs_of_cell(runs, cell.folder).items()},
         reporter=Silent(),
     )
-    return study.mean_line()
 
 
 def run_command(command: str, out: Path, data: Path | None = None) -> None:
