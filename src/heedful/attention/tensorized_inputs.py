@@ -120,7 +120,8 @@ def spell_out(visible: Sequence[Visible], valid: Tensor) -> tuple[list[Tensor], 
     for head in visible:
         band = head if isinstance(head, Band) else Band()
         keeps.append(valid.new_empty(0) if isinstance(head, Band) else head)
-        bands += map(int, band.bounds)
+        low, high, diagonal = band.bounds  # one by one: torch 2.11 compiles no list += map
+        bands += [low, high, int(diagonal)]
     return keeps, bands
 
 
