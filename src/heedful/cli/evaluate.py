@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, gold_options, judge
-from heedful.cli.option_groups import SetOptions, TextLimits, grouped
+from heedful.cli.option_groups import SetOptions, TextLimits, TreeOptions, grouped
 from heedful.cli.options import (
     PATH,
     computing_options,
@@ -19,6 +19,7 @@ from heedful.cli.options import (
     limit_options,
     precision_option,
     set_options,
+    tree_options,
 )
 from heedful.cli.output import print_json, print_text
 from heedful.errors import ExitCode, check_known
@@ -68,11 +69,19 @@ class Tables:
     "--fail-under", metavar="METRIC=VALUE", help="Exit with code 1 if the metric is worse than this value."
 )
 @set_options
+@tree_options
 @limit_options
 @precision_option
 @computing_options
 @json_option
-@grouped(gold=GoldOptions, tables=Tables, outcome=OutcomeOptions, limits=TextLimits, sets=SetOptions)
+@grouped(
+    gold=GoldOptions,
+    tables=Tables,
+    outcome=OutcomeOptions,
+    limits=TextLimits,
+    sets=SetOptions,
+    tree=TreeOptions,
+)
 def command(
     model: Path,
     gold: GoldOptions,
@@ -82,6 +91,7 @@ def command(
     limits: TextLimits,
     precision: Precision,
     sets: SetOptions,
+    tree: TreeOptions,
 ) -> int:
     """Measure MODEL on FILE (.csv .tsv .jsonl .json .parquet with named columns) or on a known data set.
 
@@ -101,6 +111,7 @@ def command(
     from heedful.evaluation.rejection import reject_figures
     from heedful.evaluation.report_figure import WHAT, draw_report
     from heedful.evaluation.sets import set_figures
+    from heedful.evaluation.tree_levels import tree_figures
     from heedful.run.evaluate import evaluate_gold
     from heedful.tasks import task_of
 
@@ -109,24 +120,26 @@ def command(
     gate = outcome.gate(list(METRICS), "accuracy=0.9")
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
-    promising = sets.of(predictor)
+    promising = tree.of(sets.of(predictor))
     report, skipped = evaluate_gold(predictor, gold.file, gold.split, gold.data, gold.given(references))
     found = None
     reject = predictor.about.reject
-    rejection = None
-    if promising.promise is not None or reject is not None:
+    rejection = levels = None
+    if promising.promise is not None or promising.tree is not None or reject is not None:
         corpus = gold.read(predictor, references)
         answers = promising.answer(corpus)
         if promising.promise is not None:
             found = set_figures(promising.promise, answers, corpus.examples)
+        if promising.tree is not None:
+            levels = tree_figures(promising.tree, answers, corpus.examples)
         if reject is not None:
             rejection = reject_figures(reject.label, predictor.labels, answers, corpus.examples)
     if outcome.as_json:
-        more = {"sets": found, "none_of_these": rejection}
+        more = {"sets": found, "none_of_these": rejection, "tree": levels}
         further = {name: value.as_dict() for name, value in more.items() if value is not None}
         print_json({**report.as_dict(), "left_out": dict(skipped), **further})
     else:
-        shown = [each.render() for each in (rejection, found) if each is not None]
+        shown = [each.render() for each in (rejection, found, levels) if each is not None]
         print_text("\n\n".join([tables.render(report), *shown]))
     for path in outcome.figures:
         click.echo(f"wrote {draw_report(report, path, rejection=rejection)}", err=True)

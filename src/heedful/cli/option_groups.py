@@ -236,6 +236,34 @@ class SetOptions:
 
 
 @dataclass(frozen=True)
+class TreeOptions:
+    """Whether classes are paths of a tree, and where an answer stops."""
+
+    tree: str | None = None
+    at_least: float | None = None
+
+    def of(self, model: M) -> M:
+        """Return a model whose answers have parents, or the model itself where none are asked for.
+
+        Args:
+            model: any model.
+
+        Returns:
+            The model.
+
+        Raises:
+            UsageError: if the other option stands without a separator, or the model has no such classes.
+        """
+        if self.tree is None:
+            if self.at_least is not None:
+                raise UsageError(
+                    "--at-least says where an answer in a tree stops: add --tree, such as --tree /"
+                )
+            return model
+        return model.in_tree(self.tree, self.at_least)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """The settings of a run and its data.
 

@@ -299,6 +299,21 @@ asked_options = together(
         "repeated; it holds for every text of the command line.",
     ),
 )
+tree_options = together(
+    click.option(
+        "--tree",
+        metavar="SEPARATOR",
+        help="Take classes as paths, such as sport/football with /: a parent has the sum of its children's "
+        "probabilities (docs/limits.md).",
+    ),
+    click.option(
+        "--at-least",
+        type=float,
+        metavar="PROBABILITY",
+        help="With --tree, answer the deepest class or parent that is at least so likely.",
+    ),
+)
+"""The options of commands whose classes may be paths; the record is `option_groups.TreeOptions`."""
 set_options = together(
     click.option(
         "--coverage",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.guards import WRITTEN
-from heedful.cli.option_groups import Named, Requests, SetOptions, TextLimits, grouped
+from heedful.cli.option_groups import Named, Requests, SetOptions, TextLimits, TreeOptions, grouped
 from heedful.cli.options import (
     PATH,
     asked_options,
@@ -23,6 +23,7 @@ from heedful.cli.options import (
     precision_option,
     set_options,
     threads_option,
+    tree_options,
 )
 from heedful.cli.output import RowPrinter, print_json
 from heedful.cli.reading_options import reading_options_of_predict
@@ -191,6 +192,7 @@ class Many:
     help="A table with the columns text and label: a few examples that refine the names of --label.",
 )
 @set_options
+@tree_options
 @click.option(
     "--conll",
     "as_columns",
@@ -233,7 +235,15 @@ class Many:
 )
 @threads_option
 @json_option
-@grouped(requests=Requests, limits=TextLimits, written=Written, many=Many, named=Named, sets=SetOptions)
+@grouped(
+    requests=Requests,
+    limits=TextLimits,
+    written=Written,
+    many=Many,
+    named=Named,
+    sets=SetOptions,
+    tree=TreeOptions,
+)
 def command(
     model: Path,
     requests: Requests,
@@ -243,6 +253,7 @@ def command(
     many: Many,
     named: Named,
     sets: SetOptions,
+    tree: TreeOptions,
 ) -> None:
     """Predict with MODEL, one line for each input TEXT or pair, in input order.
 
@@ -287,6 +298,8 @@ def command(
             raise UsageError("--label and --examples are not for many files; predict one file at a time")
         if sets != SetOptions():
             raise UsageError("--coverage is not for many files; predict one file at a time")
+        if tree != TreeOptions():
+            raise UsageError("--tree is not for many files; predict one file at a time")
         from heedful.bulk.batch_answers import Asking
 
         asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
@@ -295,7 +308,7 @@ def command(
     written.check()
     given = {"predicates": requests.predicates, "conll": written.as_columns}
     answering = opened(model, limits, precision=precision, named=named, given=given)
-    answering = sets.of(answering)
+    answering = tree.of(sets.of(answering))
     if written.neighbors:
         answering = with_neighbors(answering, written.neighbors)
     asked = asked_of(answering, requests)

@@ -21,7 +21,7 @@ from heedful.estimators.targets import AnyTargets, Classes
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.learning_on import of_model, refuse_beside_texts
 from heedful.run.run_config import RunConfig
-from heedful.tasks import Predictor
+from heedful.tasks import Answer, Predictor
 from heedful.tasks.class_costs import DEFAULT_KEEP
 
 AnyTeacher = str | Path | Sequence[str | Path] | Answering
@@ -197,6 +197,22 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         best = self.predictor.chosen(self.predict_proba(X))
         predicted: NDArray[np.generic] = self.classes_[best]
         return predicted
+
+    def in_tree(self, X: object, separator: str = "/", *, at_least: float | None = None) -> list[Answer]:
+        """Return what `answer` returns, with the probabilities of parents: classes are paths such as "sport/football".
+
+        Args:
+            X: texts or pairs.
+            separator: what stands between the levels of a name.
+            at_least: answer the deepest class or parent that is at least so likely; None answers classes.
+
+        Returns:
+            The answers; ``parents`` has the probability of each parent, the sum of its children's.
+
+        Raises:
+            UsageError: if no class has the separator in its name, or the share is out of range.
+        """
+        return self.predictor.in_tree(separator, at_least).answer(self._requests(X))
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the accuracy.

@@ -102,7 +102,7 @@ class _OfTexts:
         return [] if ends is None else [f"{ends[0]:.6g} to {ends[1]:.6g}"]
 
 
-ASKED_FOR = ("prediction_set", "interval", "unlike", "unlike_share")
+ASKED_FOR = ("prediction_set", "interval", "unlike", "unlike_share", "parents")
 """Fields of answers that are there only where they were asked for."""
 
 
@@ -125,6 +125,7 @@ class Answer(_OfTexts):
         interval: of a number, the ends between which it lies as often as was asked for; else None.
         unlike: how unlike all training texts the text is, where the model can answer that no class fits; else None.
         unlike_share: the share of known texts that are less unlike.
+        parents: where classes were taken as paths of a tree, the probability of each parent; ``label`` may then be one.
     """
 
     label: str | None
@@ -138,11 +139,15 @@ class Answer(_OfTexts):
     interval: tuple[float, float] | None = None
     unlike: float | None = None
     unlike_share: float | None = None
+    parents: dict[str, float] | None = None
 
     @property
     def confidence(self) -> float:
         """The probability of the answered class; where none fits, the share of known texts that are less unlike."""
-        probability = self.probabilities.get(str(self.label), self.unlike_share)
+        name = str(self.label)
+        if self.parents is not None and name in self.parents:  # which has the class of this name too
+            return self.parents[name]
+        probability = self.probabilities.get(name, self.unlike_share)
         return 0.0 if probability is None else probability
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.features.feature_columns import FeatureColumns
 from heedful.model.decisions import Decision, Kind, Promise, Wish, kind_of, promise_of
+from heedful.model.decisions.label_tree import LabelTree, tree_of
 from heedful.model.decisions.promise import refuse_without_sets
 from heedful.model.engine import NEEDED, Capability, Engine
 from heedful.model.kept_examples import KeptExamples
@@ -37,11 +38,13 @@ class Model(ABC, Generic[B, A_co]):
         options: options of commands that not every task takes and this one does.
         threads: how many compute; no answer depends on it.
         promise: what gives each answer a set or an interval; None where that was not asked for.
+        tree: what gives each answer its parents; None where that was not asked for.
     """
 
     options: frozenset[str] = frozenset()
     threads: int = 1
     promise: Promise | None = None
+    tree: LabelTree | None = None
 
     @property
     @abstractmethod
@@ -138,6 +141,25 @@ class Model(ABC, Generic[B, A_co]):
         refuse_without_sets(self.kind, self.noun)  # such a model may have no decision
         return promise_of(self.metrics, self.decision, self.kind, wish)
 
+    def in_tree(self, separator: str, at_least: float | None = None) -> Self:
+        """Return a model that takes its classes as paths, "sport/football", and answers with their parents too.
+
+        Args:
+            separator: what stands between the levels of a name.
+            at_least: see `LabelTree`.
+
+        Returns:
+            The model; the network is shared.
+
+        Raises:
+            UsageError: see `heedful.model.decisions.label_tree.tree_of`; or if its answers are no classes.
+        """
+        if self.kind.outputs != "classes":
+            raise UsageError(f"tree: expected a model of classes; this is a model of {self.noun}")
+        found = copy.copy(self)
+        found.tree = tree_of(self.labels, getattr(self.decision, "costs", None), separator, at_least)
+        return found
+
     @property
     def shows_texts(self) -> bool:
         """Whether a terminal shows the texts beside the cells of an answer, which do not contain them."""
@@ -186,7 +208,9 @@ class Model(ABC, Generic[B, A_co]):
         rows = logits if self.kind.of_words else np.asarray(logits, np.float32)
         given = list(self.decision.answers(rows, self.reading.read(block)))
         found = list(self.decision.judged(given, rows, lambda: self.engine.unlike(block)))
-        return found if self.promise is None else list(map(self.promise.add, found))
+        for each in (self.promise, self.tree):
+            found = found if each is None else list(map(each.add, found))
+        return found
 
     @abstractmethod
     def encode(self, texts: Any) -> NDArray[np.float32]:

@@ -1,0 +1,119 @@
+"""Classes whose names are paths, such as "sport/football": the probability of a parent is the sum of its children's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heedful.errors import UsageError
+from heedful.model.answers import Answer
+from heedful.model.decisions.decision import Shares
+
+
+@dataclass(frozen=True)
+class LabelTree:
+    """The tree that the names of classes make.
+
+    A class may be a parent too: "sport" beside "sport/football" has the texts of sport that fit none of its children,
+    and the parent "sport" has both.
+
+    Attributes:
+        labels: the names of the classes.
+        separator: what stands between the levels of a name.
+        at_least: the probability that an answer must have: it is the deepest node of the path of likeliest children
+            that reaches it, or the likeliest node of the first level where none does. None answers the class.
+
+    Raises:
+        UsageError: if no name has the separator, or the share is out of range.
+    """
+
+    labels: tuple[str, ...]
+    separator: str
+    at_least: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.separator or not any(self.separator in label for label in self.labels):
+            raise UsageError(
+                f"tree: no class of this model has {self.separator!r} in its name; expected names such as "
+                "sport/football and the separator of their levels, such as /"
+            )
+        if self.at_least is not None and not 0 < self.at_least <= 1:
+            raise UsageError(
+                f"at least: expected a probability above 0, at most 1; got {self.at_least!r:.40}"
+            )
+
+    @cached_property
+    def depth(self) -> int:
+        """Levels of the deepest class."""
+        return max(label.count(self.separator) for label in self.labels) + 1
+
+    def node(self, label: str, level: int) -> str:
+        """Return the node of a class at a level from 1: the class itself where it has fewer levels."""
+        return self.separator.join(label.split(self.separator)[:level])
+
+    def nodes(self, level: int) -> tuple[str, ...]:
+        """Return the nodes of a level, in the order of the classes; classes of fewer levels are among them."""
+        return tuple(dict.fromkeys(self.node(label, level) for label in self.labels))
+
+    def shares(self, probabilities: Shares, level: int) -> Shares:
+        """Return the probabilities of the nodes of a level, [N, nodes], for those of the classes, [N, Y]."""
+        place = {name: number for number, name in enumerate(self.nodes(level))}
+        member = np.zeros((len(self.labels), len(place)))
+        for row, label in enumerate(self.labels):
+            member[row, place[self.node(label, level)]] = 1
+        # a sum over the classes one after the other does not depend on the number of texts
+        found = np.zeros((len(probabilities), len(place)))
+        for column, own in zip(probabilities.T, member, strict=True):
+            found += column[:, None] * own
+        return found
+
+    def stop(self, own: NDArray[np.float64]) -> tuple[str, float]:
+        """Return the node that is answered for the probabilities of the classes, [Y], and its probability."""
+        path: list[tuple[str, float]] = []
+        for level in range(1, self.depth + 1):
+            shares = dict(zip(self.nodes(level), self.shares(own[None], level)[0].tolist(), strict=True))
+            inside = [name for name in shares if not path or self._is_below(name, path[-1][0])]
+            best = max(inside, key=shares.__getitem__)
+            if path and (shares[best] < (self.at_least or 0.0) or best == path[-1][0]):
+                break
+            path.append((best, shares[best]))
+        return path[-1]
+
+    def _is_below(self, name: str, parent: str) -> bool:
+        return name == parent or name.startswith(parent + self.separator)
+
+    def _has_children(self, name: str) -> bool:
+        return any(label.startswith(name + self.separator) for label in self.labels)
+
+    def add(self, answer: Answer) -> Answer:
+        """Return an answer with the probabilities of all parents, and where that is asked for the node where it stops.
+
+        An answer that no class fits stays as it is.
+        """
+        own = np.array([answer.probabilities[label] for label in self.labels])
+        parents = dict[str, float]()
+        for level in range(1, self.depth):
+            found = self.shares(own[None], level)[0].tolist()
+            parents |= {
+                name: share
+                for name, share in zip(self.nodes(level), found, strict=True)
+                if name.count(self.separator) == level - 1 and self._has_children(name)
+            }
+        if self.at_least is None or answer.label not in self.labels:
+            return replace(answer, parents=parents)
+        return replace(answer, label=self.stop(own)[0], parents=parents)
+
+
+def tree_of(labels: Sequence[str], costs: Shares | None, separator: str, at_least: float | None) -> LabelTree:
+    """Return the tree of a model of classes.
+
+    Raises:
+        UsageError: see `LabelTree`; or if an answer is to stop by its probability and wrong answers have costs.
+    """
+    if at_least is not None and costs is not None:
+        raise UsageError("at least: this model answers by the costs of wrong answers and not by probability")
+    return LabelTree(tuple(labels), separator, at_least)
