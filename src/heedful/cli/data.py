@@ -68,7 +68,7 @@ def check(recipe: Recipe, as_json: bool) -> int:
 
     Example: heedful data check reviews.csv
     """
-    from heedful.run.prepare import check_parts
+    from heedful.run.preparation import check_parts
 
     report = check_parts(recipe.config(), recipe.data)
     if as_json:

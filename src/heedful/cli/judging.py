@@ -63,7 +63,7 @@ def read_judged(model: AnyModel, file: str, overrides: Sequence[str]) -> Corpus:
         UsageError: if a setting is none of reading a file.
     """
     from heedful.run.evaluate import read_gold
-    from heedful.run.recipe_files import values_of
+    from heedful.run.recipe_tables import values_of
 
     given = {}
     for name, value in values_of(overrides).items():

@@ -298,7 +298,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Turn data in place of a recipe into the recipe for it, and say on standard error what was recognized."""
-        from heedful.run.own_file import is_own_file, learned_by, own_file
+        from heedful.run.own_file import is_own_file, own_file
 
         own, recipe = self.recipe, None
         if self.file is not None:
@@ -306,7 +306,10 @@ class Recipe:
         object.__setattr__(self, "named", own)
         if recipe is not None or is_own_file(own, self.data):
             found = own_file(own, self.overrides, self.data)
-            found = found if recipe is None else learned_by(recipe, found)
+            if recipe is not None:
+                from heedful.run.learned_recipe import learned_by
+
+                found = learned_by(recipe, found)
             object.__setattr__(self, "recipe", found.recipe)
             object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
             click.echo(found.said, err=True)

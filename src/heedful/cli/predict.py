@@ -281,7 +281,6 @@ def command(
 
     Example: heedful predict runs/trec "Who wrote this?"
     """
-    from heedful.cli.neighbor_answers import with_neighbors
     from heedful.cli.opened_model import (
         answer_rows,
         answers_of,
@@ -310,6 +309,8 @@ def command(
     answering = opened(model, limits, precision=precision, named=named, given=given)
     answering = tree.of(sets.of(answering))
     if written.neighbors:
+        from heedful.cli.neighbor_answers import with_neighbors
+
         answering = with_neighbors(answering, written.neighbors)
     asked = asked_of(answering, requests)
     printer = RowPrinter(written.header)

@@ -1,11 +1,18 @@
 """Turn settings into a trained, evaluated and saved model."""
 
-from heedful.run.evaluate import evaluate_corpus
-from heedful.run.prepare import prepare, prepare_examples
-from heedful.run.run import RunResult, check_place, check_run_folder, report, train
-from heedful.run.run_config import RunConfig
-from heedful.run.sources import from_examples
-from heedful.tasks import Prepared, Source
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heedful.fronts import imported_on_use
+
+if TYPE_CHECKING:
+    from heedful.run.evaluate import evaluate_corpus
+    from heedful.run.preparation import prepare, prepare_examples
+    from heedful.run.run import RunResult, check_place, check_run_folder, report, train
+    from heedful.run.run_config import RunConfig
+    from heedful.run.sources import from_examples
+    from heedful.tasks import Prepared, Source
 
 __all__ = [
     "Prepared",
@@ -21,3 +28,16 @@ __all__ = [
     "report",
     "train",
 ]
+
+if not TYPE_CHECKING:  # a type checker reads the imports above
+    __getattr__ = imported_on_use(
+        __name__,
+        {
+            "heedful.run.evaluate": ("evaluate_corpus",),
+            "heedful.run.preparation": ("prepare", "prepare_examples"),
+            "heedful.run.run": ("RunResult", "check_place", "check_run_folder", "report", "train"),
+            "heedful.run.run_config": ("RunConfig",),
+            "heedful.run.sources": ("from_examples",),
+            "heedful.tasks": ("Prepared", "Source"),
+        },
+    )

@@ -26,12 +26,9 @@ from heedful.data.readers.tool_formats import plain_record
 from heedful.data.readers.written_labels import holds_spans
 from heedful.errors import DataError, UsageError, check_known, nearest
 from heedful.features.feature_kinds import KINDS, refuse_roles, wanted_columns
-from heedful.model.decisions import kind_of
-from heedful.run.recipe_files import as_table, load_config, values_of
-from heedful.run.run_config import RunConfig
+from heedful.run.recipe_tables import read_recipe, values_of
+from heedful.storage.fields import Fields
 from heedful.storage.installed import recipe_names
-from heedful.tasks import task_named
-from heedful.tasks.registry import unread_changes
 from heedful.text.pipes import is_pipe, is_spooled
 
 _ROLES = ("text", "premise", "hypothesis", "label", "score")
@@ -146,62 +143,6 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts, beside)}; trained as {recipe}")
 
 
-def learned_by(recipe: str, found: OwnFile) -> OwnFile:
-    """Return how a recipe that the user names learns from recognized data.
-
-    Args:
-        recipe: a packaged recipe or a file of settings.
-        found: what `own_file` recognized.
-
-    Returns:
-        The same with this recipe, which no longer names data of its own.
-
-    Raises:
-        UsageError: if the recipe is for another kind of data.
-    """
-    own, other = load_config(found.recipe), load_config(recipe)
-    if other.model.task != own.model.task and other.model.pretrained.name and not other.train.contrast:
-        return _by_transformer(recipe, found, own, other)
-    if other.model.task != own.model.task:
-        raise UsageError(
-            f"{recipe} learns {other.model.task!r} and not what the data holds: {found.said}; leave out {recipe}, or "
-            "name the columns that it is to learn (--text, --premise, --hypothesis, --label, --score)"
-        )
-    named = found.overrides
-    if not any(each.startswith("data.set=") for each in named):
-        named = ("data.set=", *named)
-    return OwnFile(recipe, named, found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}"))
-
-
-TRANSFORMER, TAG_TRANSFORMER = "my-texts-transformer", "my-tags-transformer"
-"""The packaged recipes with a pretrained encoder, for texts and for the tags of words."""
-
-
-_OF_THE_TASK = ("model.task", "model.outputs", "train.metric", "train.direction")
-
-
-def _by_transformer(recipe: str, found: OwnFile, own: RunConfig, other: RunConfig) -> OwnFile:
-    """Return how a recipe with a pretrained encoder learns another task: what only its own task reads is left out."""
-    words = TAG_TRANSFORMER if kind_of(own.model.task).of_words else TRANSFORMER
-    if recipe in (TRANSFORMER, TAG_TRANSFORMER) and recipe != words:
-        return learned_by(words, found)
-    usual, task = as_table(RunConfig()), as_table(own)
-    unread = [name for _, name in unread_changes(task_named(own.model.task), other)]
-    settings = [f"{name}={json.dumps(_value_at(usual, name))}" for name in unread]
-    settings += [f"{name}={json.dumps(_value_at(task, name))}" for name in _OF_THE_TASK]
-    said = found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}")
-    return OwnFile(recipe, ("data.set=", *settings, *found.overrides), said)
-
-
-def _value_at(table: Mapping[str, object], name: str) -> object:
-    *path, last = name.split(".")
-    for part in path:
-        inner = table[part]
-        assert isinstance(inner, dict)  # a table of settings
-        table = inner
-    return table[last]
-
-
 def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     """Recognize a data set of the Hub; its own dev and test splits are used, unless the user names others."""
     data = fetch_hub_data(name)
@@ -221,7 +162,13 @@ def _recipe_of_set(name: str) -> str:
     if name not in own_data_sets():
         return ""
     own = (recipe for recipe in recipe_names() if recipe.startswith("my-"))
-    return next((each for each in own if load_config(each).model.task == own_data_sets()[name].task), "")
+    return next((each for each in own if _task_of(each) == own_data_sets()[name].task), "")
+
+
+def _task_of(recipe: str) -> str:
+    """Return the name of the task of a packaged recipe for own data, which names it."""
+    table, source = read_recipe(recipe)
+    return Fields(table, source).part("model", {}).text("task", "")
 
 
 def _refuse_nameless(name: str, roles: Roles, named: Mapping[str, str]) -> None:

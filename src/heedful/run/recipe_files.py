@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from heedful.checked import read_table
-from heedful.data.settings_files import settings_file
 from heedful.errors import UsageError
 from heedful.models import encoder_problems
+from heedful.run.recipe_tables import is_of_a_run, read_recipe, value_of
 from heedful.run.run_config import RunConfig
 from heedful.run.task_tables import into_options, misplaced
-from heedful.storage import note_read
-from heedful.storage.installed import recipe_text
-from heedful.storage.layout import ENVIRONMENT
 from heedful.tasks import task_problems
 
 FEW_ROWS = "data.few_rows"
@@ -48,7 +44,8 @@ def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
     Raises:
         UsageError: if the recipe does not exist, is not TOML, or holds any mistake; all mistakes are listed.
     """
-    table, source = _read(recipe)
+    table, source = read_recipe(recipe)
+    table = into_options(table) if is_of_a_run(Path(recipe)) else table
     problems: list[str] = []
     names = [_apply(table, text, problems) for text in overrides]
     _follow(table, names, problems)
@@ -89,23 +86,6 @@ def from_table(table: Mapping[str, object], source: str) -> RunConfig:
         UsageError: listing every mistake.
     """
     return _checked(dict(table), [], source, starts=False)
-
-
-def values_of(overrides: Iterable[str]) -> dict[str, object]:
-    """Return the values of ``table.key=value`` strings by their dotted names; what is written otherwise is left out."""
-    found: dict[str, object] = {}
-    for text in overrides:
-        name, sign, raw = text.partition("=")
-        if sign:
-            found[name.strip()] = _value(raw)
-    return found
-
-
-def _value(raw: str) -> object:
-    try:
-        return tomllib.loads(f"x = {raw}")["x"]
-    except (ValueError, RecursionError):
-        return raw.strip()
 
 
 def to_toml(config: RunConfig) -> str:
@@ -167,40 +147,6 @@ def _checked(table: dict[str, object], problems: list[str], source: str, *, star
     return config
 
 
-def _read(recipe: str | Path) -> tuple[dict[str, object], str]:
-    path = Path(recipe)
-    if (file := settings_file(recipe)) is None:
-        text, source = recipe_text(str(recipe)), f"recipe {recipe}"
-    else:
-        text, source = _read_text(file), str(path)
-    try:
-        table = tomllib.loads(text)
-        return into_options(table) if _is_of_a_run(path) else table, source
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # also a number of too many digits, and lists in lists in lists
-        raise UsageError(f"{source}: not TOML: {error!s:.300}") from error
-
-
-def _is_of_a_run(path: Path) -> bool:
-    """Return whether a recipe is that of a run, which may hold the defaults of tasks of other packages."""
-    return path.with_name(ENVIRONMENT).exists()
-
-
-def _read_text(path: Path) -> str:
-    if not _is_of_a_run(path):  # which the run may write again
-        note_read(path)
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8"
-        ) from error
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
-
-
 def _follow(table: dict[str, object], names: list[str], problems: list[str]) -> None:
     """Set what follows from settings that a user gives: a network for few rows too, and as many epochs as named."""
     if _ask_for_network(names):
@@ -223,7 +169,7 @@ def _apply(table: dict[str, object], text: str, problems: list[str]) -> str:
     if not sign or not name.strip():
         problems.append(f"--set {text!r}: write table.key=value, for example train.epochs=3")
         return ""
-    _set(table, name.strip(), _value(raw), problems)
+    _set(table, name.strip(), value_of(raw), problems)
     return name.strip()
 
 

@@ -24,7 +24,7 @@ from heedful.nn import VectorTables
 from heedful.run.card import model_card
 from heedful.run.kept_settings import check_same_run
 from heedful.run.learning_on import ROWS
-from heedful.run.prepare import TrainingBatches
+from heedful.run.preparation import TrainingBatches
 from heedful.run.recipe_files import as_table, override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text

@@ -32,12 +32,39 @@ from heedful.tasks.roles.roles_task import RolesTask
 from heedful.tasks.saved_model import SavedModel, model_folder
 from heedful.tasks.tags import TagsTask
 from heedful.tasks.task import Task
-from heedful.tasks.task_table import TASKS, all_tasks, find_task, register, task_named, unknown_task
+from heedful.tasks.task_table import (
+    TASKS,
+    all_tasks,
+    find_task,
+    register,
+    task_named,
+    task_names,
+    task_of,
+    unknown_task,
+)
 from heedful.tasks.vectors import VectorTask
 from heedful.tasks.words.word_task import WordTask
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
+
+__all__ = [
+    "TASKS",
+    "AnyModel",
+    "AnyTask",
+    "all_tasks",
+    "build_network",
+    "find_task",
+    "load_model",
+    "refuse_options",
+    "register",
+    "task_named",
+    "task_names",
+    "task_of",
+    "task_problems",
+    "unread_changes",
+    "unread_settings",
+]
 
 AnyTask = Task[Any, Any, Any, Any]
 AnyModel = SavedModel[Any]

@@ -10,7 +10,7 @@ import torch
 import tiny
 from heedful.errors import UsageError
 from heedful.run import prepare, train
-from heedful.run.prepare import TrainingBatches
+from heedful.run.preparation import TrainingBatches
 from heedful.run.recipe_files import load_config
 from heedful.structures import SharedBatch
 from heedful.tasks import task_named

@@ -8,7 +8,7 @@ import pytest
 
 import tiny
 from heedful.errors import UsageError
-from heedful.run.prepare import prepare
+from heedful.run.preparation import prepare
 from heedful.run.recipe_files import load_config
 from heedful.tasks import task_named
 

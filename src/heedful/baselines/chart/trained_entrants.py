@@ -22,7 +22,7 @@ from heedful.baselines.chart.installed_size import installed_megabytes, package_
 from heedful.model.model import Model
 from heedful.opening import open_model
 from heedful.run.distilling.fine_tuning import COPIES, FEW, FEW_RECIPE, RECIPE
-from heedful.run.prepare import prepare
+from heedful.run.preparation import prepare
 from heedful.run.recipe_files import load_config, override
 from heedful.run.run import train
 from heedful.run.run_config import RunConfig

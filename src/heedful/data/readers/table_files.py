@@ -8,7 +8,6 @@ from pathlib import Path
 from heedful.data.examples import Corpus
 from heedful.data.readers.class_folders import folder_records, found_data, is_class_folder
 from heedful.data.readers.corpus_builder import CorpusBuilder
-from heedful.data.readers.databases import database_records
 from heedful.data.readers.gold_cells import NO_LABEL, GoldCells, PassedOver
 from heedful.data.readers.label_lines import begins_with_label, label_line_records
 from heedful.data.readers.reading import (
@@ -31,7 +30,6 @@ from heedful.data.readers.record_files import (
     separated_records,
     stop,
 )
-from heedful.data.readers.spreadsheets import spreadsheet_records
 from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missing, is_missing, text_fields
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import Remarks, plain_record, rejected
@@ -280,8 +278,12 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
     if is_class_folder(file):
         return folder_records(file, encoding)
     if file.suffix.lower() in BOOKS:
+        from heedful.data.readers.spreadsheets import spreadsheet_records
+
         return spreadsheet_records(file, header=how.header is not False)
     if file.suffix.lower() in DATABASES:
+        from heedful.data.readers.databases import database_records
+
         return database_records(file, how.query or "")
     if suffix in (".jsonl", ".json"):
         return json_records(file, encoding, refuse)

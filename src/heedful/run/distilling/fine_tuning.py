@@ -11,7 +11,7 @@ from pathlib import Path
 from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
 from heedful.run.distilling.distillation import Places
-from heedful.run.prepare import prepare
+from heedful.run.preparation import prepare
 from heedful.run.recipe_files import load_config, override
 from heedful.run.run import RunResult, train
 from heedful.run.run_config import DistilConfig, RunConfig

@@ -12,7 +12,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Example
 from heedful.models.precision import Precision, at_precision, kernels_of
 from heedful.run import from_examples, prepare_examples
-from heedful.run.prepare import TrainingBatches
+from heedful.run.preparation import TrainingBatches
 from heedful.run.recipe_files import load_config, override
 from heedful.run.run import count_parameters
 from heedful.run.run_config import RunConfig

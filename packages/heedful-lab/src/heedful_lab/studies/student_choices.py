@@ -58,7 +58,7 @@ def without_test(prepared: Any) -> Any:
 def teacher_of(name: str, seed: int, teacher: Path, out: Path, data: Path) -> tuple[Path, float]:
     """Fine-tune the transformer, unless that was done before; return its run and its accuracy on dev."""
     from heedful.run.distilling.fine_tuning import fine_tuning
-    from heedful.run.prepare import prepare
+    from heedful.run.preparation import prepare
     from heedful.run.run import train
 
     folder = out / f"{Path(name).stem}-{seed}-teacher"
@@ -69,7 +69,7 @@ def teacher_of(name: str, seed: int, teacher: Path, out: Path, data: Path) -> tu
 
 def measure(name: str, seed: int, way: str, teacher: Path, out: Path, data: Path) -> dict[str, object]:
     """Train a student in one way and return its cell."""
-    from heedful.run.prepare import prepare
+    from heedful.run.preparation import prepare
     from heedful.run.run import train
 
     run, accuracy = teacher_of(name, seed, teacher, out, data)

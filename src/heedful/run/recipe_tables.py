@@ -1,0 +1,74 @@
+"""Recipes as tables of plain values, read before anything that trains is imported."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+from heedful.data.settings_files import settings_file
+from heedful.errors import UsageError
+from heedful.storage import note_read
+from heedful.storage.installed import recipe_text
+from heedful.storage.layout import ENVIRONMENT
+
+
+def read_recipe(recipe: str | Path) -> tuple[dict[str, object], str]:
+    """Read a packaged recipe or a file of settings as plain values, which are not checked yet.
+
+    Args:
+        recipe: name of a packaged recipe, or path of a TOML file.
+
+    Returns:
+        The table, and what messages call it.
+
+    Raises:
+        UsageError: if there is no such recipe or file, or it is not TOML.
+    """
+    if (file := settings_file(recipe)) is None:
+        text, source = recipe_text(str(recipe)), f"recipe {recipe}"
+    else:
+        text, source = _read_text(file), str(Path(recipe))
+    try:
+        return tomllib.loads(text), source
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also a number of too many digits, and lists in lists in lists
+        raise UsageError(f"{source}: not TOML: {error!s:.300}") from error
+
+
+def is_of_a_run(path: Path) -> bool:
+    """Return whether a recipe is that of a run, which may hold the defaults of tasks of other packages."""
+    return path.with_name(ENVIRONMENT).exists()
+
+
+def _read_text(path: Path) -> str:
+    if not is_of_a_run(path):  # which the run may write again
+        note_read(path)
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def values_of(overrides: Iterable[str]) -> dict[str, object]:
+    """Return the values of ``table.key=value`` strings by their dotted names; what is written otherwise is left out."""
+    found: dict[str, object] = {}
+    for text in overrides:
+        name, sign, raw = text.partition("=")
+        if sign:
+            found[name.strip()] = value_of(raw)
+    return found
+
+
+def value_of(raw: str) -> object:
+    """Return what a value in TOML or a bare string means."""
+    try:
+        return tomllib.loads(f"x = {raw}")["x"]
+    except (ValueError, RecursionError):
+        return raw.strip()
