@@ -9,7 +9,7 @@ from typing import Literal
 from heedful.data.examples import Corpus
 from heedful.data.parses import is_number
 from heedful.data.readers.corpus_builder import OTHER_SPLIT, CorpusBuilder
-from heedful.data.readers.sst import Node, SstOptions, add_tree, level_of_score
+from heedful.data.readers.sst import Node, SstOptions, add_tree
 from heedful.data.readers.text_lines import find_file, numbered_lines
 from heedful.errors import DataError, UsageError, nearest
 
@@ -77,6 +77,11 @@ def read_sst_release(
     if (beyond := next(parents, None)) is not None:
         raise DataError(f"{trees}: row {beyond[0]}: {sentences.name} ends before it")
     return builder.build()
+
+
+def level_of_score(score: float) -> int:
+    """Map a positivity in [0, 1] to a level 0 to 4; the upper bounds .2 .4 .6 .8 belong to the lower class."""
+    return sum(score > bound for bound in (0.2, 0.4, 0.6, 0.8))
 
 
 def _phrase_levels(dictionary: Path, sentiment_labels: Path) -> dict[str, int]:

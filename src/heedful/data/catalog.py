@@ -10,7 +10,6 @@ from pathlib import Path
 
 from heedful.data.datasets import data_sets, own_data_sets
 from heedful.data.examples import Corpus
-from heedful.data.readers.corpus_builder import NO_TEXT
 from heedful.data.readers.text_lines import DAMAGE, damaged, find_file, open_bytes
 from heedful.data.sets.data_set import DataSet, Part
 from heedful.errors import DataError, UsageError, check_known
@@ -129,16 +128,6 @@ def available(folder: str | Path) -> list[Availability]:
         for entry in data_sets().values()
         for split, part in entry.parts.items()
     ]
-
-
-def row_problem(name: str, split: str, corpus: Corpus) -> str | None:
-    """Compare what `load` gave with default options to the published number of rows.
-
-    Returns a sentence for a report, or None where the numbers agree.
-    """
-    expected = _part(name, split).rows
-    found = len(corpus.examples) + corpus.skipped[NO_TEXT]
-    return None if found == expected else f"{name} {split}: {found} rows, but the release has {expected}"
 
 
 def fingerprint(name: str, folder: str | Path) -> dict[str, str]:

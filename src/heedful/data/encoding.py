@@ -11,7 +11,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.data.examples import Corpus, Example, Ragged, lengths_of, ragged_of
+from heedful.data.examples import Corpus, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenizedCorpus, cut, field_name, place, tokenize_corpus, words_of
 from heedful.errors import DataError, UsageError, check_known
@@ -281,35 +281,6 @@ def _phrases(corpus: TokenizedCorpus, sides: tuple[Ragged, ...], rule: PhraseRul
             lengths[row] = len(texts[-1])
         values.append(np.concatenate(texts))
     return Ragged(values.finished(), np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]))
-
-
-def encode_texts(
-    texts: Sequence[str] | Sequence[Sequence[str]],
-    vocabulary: AnyVocabulary,
-    tokenizer_name: str = "treebank",
-    *,
-    max_tokens: int | None = None,
-    truncate: Truncate = "error",
-) -> EncodedDataset:
-    """Encode strings, or pairs of strings, that have no gold.
-
-    Args:
-        texts: strings, or pairs of strings.
-        vocabulary: gives each word its row, or its pieces.
-        tokenizer_name: a key of `TOKENIZERS`.
-        max_tokens: see `encode`.
-        truncate: see `encode`; use `error` or `head` to get as many examples as texts.
-
-    Returns:
-        One example a text, in order.
-
-    Raises:
-        DataError: naming the row: a text is None or no string, or too long.
-        UsageError: if a setting is wrong.
-    """
-    examples = [Example(tuple(text) if isinstance(text, (tuple, list)) else (text,)) for text in texts]  # type: ignore[arg-type]
-    corpus = tokenize_corpus(examples, tokenizer_name)
-    return encode(corpus, vocabulary, max_tokens=max_tokens, truncate=truncate)
 
 
 def refuse_long(corpus: Corpus, vocabulary: AnyVocabulary, cutter: Tokenizer, max_tokens: int) -> None:

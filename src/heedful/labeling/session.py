@@ -384,11 +384,6 @@ class Session:
     def _doubtful(self, key: str) -> Shown:
         return {**self._line(self._texts_of(key)), "suggestion": self._doubts[key].suggestion}
 
-    def _disagreements(self) -> list[Shown]:
-        """Return the texts to which people gave different labels."""
-        keys = self._index.disagreements(_LISTED)
-        return [self._line(self._index.by_key[key][0].texts) for key in keys]
-
     def _bounds(self) -> list[float | None] | None:
         low, high = getattr(self.form, "low", None), getattr(self.form, "high", None)
         if low is None or high is None:

@@ -20,7 +20,6 @@ from heedful.errors import MissingExtraError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-FRAMED = (".xz", ".bz2", ".zst")
 _PIECE = 1 << 10
 """Bytes unpacked at a time: 4 bytes of Zstandard may stand for 128 KiB, so this many for 32 MiB at most."""
 _DICTIONARY = 1 << 28
@@ -46,7 +45,7 @@ def open_frames(path: Path) -> IO[bytes]:
     """Open a compressed file.
 
     Args:
-        path: a file that exists; its suffix, one of `FRAMED`, says how it is compressed.
+        path: a file that exists; its suffix, .xz, .bz2 or .zst, says how it is compressed.
 
     Returns:
         A stream of the decompressed bytes; where the file is damaged or cut short, reading raises an OSError.

@@ -31,14 +31,6 @@ MASK = "[MASK]"
 OutOfVocabulary = Literal["unknown", "hash", "nearest"]
 
 
-def count_words(sentences: Iterable[Iterable[str]]) -> Counter[str]:
-    """Count the words of tokenized sentences."""
-    counts: Counter[str] = Counter()
-    for words in sentences:
-        counts.update(words)
-    return counts
-
-
 @dataclass(frozen=True)
 class Vocabulary:
     """Words to rows, fixed once built.

@@ -15,9 +15,12 @@ from heedful.errors import UsageError
 from heedful.explain.linear_parts import of_wide
 from heedful.tasks.sentences.fitting_wide import (
     MOST_WEIGHTS,
+    Fitter,
+    best_fit,
     empty_part,
-    fit_wide,
+    feature_rows,
     wide_settings,
+    with_fit,
 )
 from heedful.tasks.sentences.joining import FittedPart, Joining
 from heedful.tasks.sentences.linear_fits import interpolated, log_ratios
@@ -43,7 +46,10 @@ def targets(classes: np.ndarray, outputs: int = 2) -> ClassTargets:
 
 def fitted(outputs: int = 2) -> WidePart:
     own, others = targets(CLASSES[:90], outputs), targets(CLASSES[90:120], outputs)
-    return fit_wide(RULE, ragged_of(FEATURES[:90]), own, ragged_of(FEATURES[90:120]), others)
+    training, held = ragged_of(FEATURES[:90]), ragged_of(FEATURES[90:120])
+    empty = empty_part(RULE, training, outputs)
+    rows, held_rows = feature_rows(empty, training), feature_rows(empty, held)
+    return with_fit(empty, best_fit(Fitter(rows, own), wide_settings(own), held_rows, others))
 
 
 def fit_weight(network: np.ndarray, wide: np.ndarray, classes: np.ndarray) -> float:

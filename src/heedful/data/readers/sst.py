@@ -17,7 +17,6 @@ FIVE_CLASSES = ("very negative", "negative", "neutral", "positive", "very positi
 TWO_CLASSES = ("negative", "positive")
 NEUTRAL = 2
 SENTENCE, PHRASE = "sentence", "phrase"
-_UPPER_BOUNDS = (0.2, 0.4, 0.6, 0.8)
 _EXTRA_COPIES = 3
 
 
@@ -51,11 +50,6 @@ class SstOptions:
             raise UsageError(f"classes must be 5 or 2, got {self.classes!r}")
         if self.rebalance and not self.phrases:
             raise UsageError("rebalance weighs sentences against phrases: it needs phrases=True")
-
-
-def level_of_score(score: float) -> int:
-    """Map a positivity in [0, 1] to a level 0 to 4; the upper bounds .2 .4 .6 .8 belong to the lower class."""
-    return sum(score > bound for bound in _UPPER_BOUNDS)
 
 
 def class_name(level: int, classes: int) -> str | None:

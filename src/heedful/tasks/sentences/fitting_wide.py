@@ -211,30 +211,6 @@ def best_fit(
     return min(found, key=lambda pair: pair[0])[1]
 
 
-def fit_wide(
-    rule: PhraseRule,
-    training: Ragged,
-    targets: LinearTargets,
-    held: Ragged,
-    held_targets: LinearTargets,
-) -> WidePart:
-    """Fit a wide part in several ways, and keep the one under which other examples are likeliest.
-
-    Args:
-        rule: which features a text has.
-        training: features of each training example.
-        targets: what they are to learn.
-        held: features of examples that choose the setting.
-        held_targets: their gold.
-
-    Returns:
-        The part, with weight 1.
-    """
-    empty = empty_part(rule, training, targets.outputs)
-    rows, others = feature_rows(empty, training), feature_rows(empty, held)
-    return with_fit(empty, best_fit(Fitter(rows, targets), wide_settings(targets), others, held_targets))
-
-
 def with_fit(part: WidePart, fit: LinearFit, weight: float = 1.0) -> WidePart:
     """Return a part with the weights of a fit."""
     weights, bias = fit.weights.astype(np.float32), fit.bias.astype(np.float32)

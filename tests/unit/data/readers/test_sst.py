@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from heedful.data.readers.sst import FIVE_CLASSES, level_of_score, parse_tree, read_sst_trees, unescape_word
+from heedful.data.readers.sst import FIVE_CLASSES, parse_tree, read_sst_trees, unescape_word
 from heedful.errors import DataError, UsageError
 from sst_release import read_sst_release
 
@@ -110,11 +110,6 @@ def test_deep_tree_needs_no_recursion() -> None:
     depth = 20_000
     words, nodes = parse_tree("(2 (2 a) " * depth + "(2 b)" + ")" * depth)
     assert (len(words), len(nodes)) == (depth + 1, 2 * depth + 1)
-
-
-def test_upper_bounds_belong_to_the_lower_class() -> None:
-    scores = [0.0, 0.2, 0.2001, 0.4, 0.4001, 0.6, 0.6001, 0.8, 0.8001, 1.0]
-    assert [level_of_score(score) for score in scores] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
 
 
 @pytest.mark.parametrize("split", ["train", "test", "dev"])
