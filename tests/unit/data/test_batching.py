@@ -6,11 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from encoded_texts import encode_texts
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset, EncodeReport
 from heedful.data.examples import Ragged
 from heedful.text.vocabulary import Vocabulary
-from encoded_texts import encode_texts
 
 
 def ragged(rows: list[list[int]]) -> Ragged:

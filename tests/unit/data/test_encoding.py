@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from encoded_texts import encode_texts
 from heedful.data.batching import BucketSampler
 from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
@@ -20,7 +21,6 @@ from heedful.errors import DataError, UsageError
 from heedful.text.tokenize import tokenize
 from heedful.text.vocabulary import UNKNOWN, Vocabulary
 from heedful.text.wide_part import PhraseRule
-from encoded_texts import encode_texts
 
 PAIRS = [
     Example(("A dog runs.", "A cat sleeps"), "no", row=2, group="x"),
