@@ -11,10 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from heedful.evaluation.significance import Interval
 from heedful.run.kept_answers import Answers
 from heedful.run.record import PartFigures, RunFigures, RunRecord
 from heedful.storage.layout import Varied
-from heedful_lab.repository import ROOT, claims, costs, results_page
+from heedful_lab.repository import ROOT, claims, claims_page, costs, results_page
+from heedful_lab.repository.verdicts import with_seeds
 from heedful_lab.reproduce.kept_runs import pack
 from made_runs import PROTOCOL
 
@@ -66,39 +68,127 @@ def test_the_results_are_small_and_hold_no_pickle() -> None:
     assert len({json.loads(line)["answers"] for line in lines}) == len(lines) > 100
 
 
-def test_a_claim_holds_by_its_sign_and_its_adjusted_p() -> None:
-    assert results_page.judge is claims.judge
-    claim = claims.Claim("paper", "one is better", "2, 1", "table", "small", "set", "one", "other")
-    made = results_page.Comparison("bootstrap", 10, "examples", 0.5, 0.6, 0.1, None, 0.001)
-    lost = results_page.Comparison("bootstrap", 10, "examples", 0.6, 0.5, -0.1, None, 0.001)
+CLAIM = claims.Claim("Paper, Table 1", "one is better", "2, 1", "table", "small", "set", "one", "other")
+
+
+def made(difference: float, half: float, p: float) -> results_page.Comparison:
+    ends = Interval(difference - half, difference + half, "bootstrap")
+    return results_page.Comparison("bootstrap", 10, "examples", 0.5, 0.5 + difference, difference, ends, p)
+
+
+@pytest.mark.parametrize(
+    ("difference", "half", "p", "word"),
+    [
+        (0.01, 0.005, 0.01, "as published"),
+        (0.03, 0.005, 0.01, "larger"),
+        (0.004, 0.003, 0.01, "smaller"),
+        (0.004, 0.005, 0.3, "smaller"),
+        (0.004, 0.009, 0.3, "cannot tell"),
+        (0.03, 0.005, 0.2, "cannot tell"),
+        (-0.004, 0.02, 0.3, "cannot tell"),
+        (-0.01, 0.005, 0.01, "reversed"),
+    ],
+)
+def test_a_verdict_says_where_the_published_difference_and_none_lie(
+    difference: float, half: float, p: float, word: str
+) -> None:
+    assert claims.Verdict(CLAIM, made(difference, half, p), p).word == word
+
+
+def test_a_difference_of_another_reason_is_called_so_and_one_that_was_not_run_too() -> None:
+    other = replace(CLAIM, other=True)
+    assert claims.Verdict(other, made(0.01, 0.005, 0.01), 0.01).word == "for another reason"
+    assert claims.Verdict(other, made(-0.01, 0.005, 0.01), 0.01).word == "reversed"
+    assert claims.Verdict(other, made(0.001, 0.02, 0.9), 0.9).word == "cannot tell"
+    unread = replace(CLAIM, published="not legible")
+    assert claims.Verdict(unread, made(0.01, 0.005, 0.01), 0.01).word == "as published"
+    assert claims.Verdict(CLAIM).word == "not run"
+
+
+def test_the_first_page_counts_the_verdicts_and_the_page_of_claims_has_each() -> None:
     verdicts = [
-        claims.Verdict(claim, made, 0.01),
-        claims.Verdict(claim, lost, 0.01),
-        claims.Verdict(claim, made, 0.2),
-        claims.Verdict(claim),
+        claims.Verdict(CLAIM, made(0.01, 0.005, 0.01), 0.01),
+        claims.Verdict(replace(CLAIM, reason="Too few words."), made(-0.01, 0.005, 0.01), 0.01),
+        claims.Verdict(CLAIM),
     ]
-    assert [one.word for one in verdicts] == ["holds", "the reverse", "not shown", "not run"]
-    text = claims.section([replace(one, runs=(SimpleNamespace(found=[1]),)) for one in verdicts])
-    assert "Of 4 claims 1 holds, 1 is reversed, 1 is not shown and 1 was not run on the data at hand." in text
-    assert "Not tested, because a system was not run: 1." in text
-    assert "has an adjusted p of at most 0.010" in text
-    assert "In 3 of 3 tests one of the systems was trained only once" in text
+    lines = claims_page.section(verdicts).splitlines()
+    assert "Of 3 claims 2 were tested." in lines[2]
+    assert "| all | 1 |  |  |  | 1 |  | 1 |" in lines
+    text = claims_page.page(verdicts)
+    assert "+1.0 [+0.5, +1.5], p = 0.010" in text
+    assert "- **one is better** (reversed). Too few words." in text
+    assert claims_page.picture(verdicts).count("stroke-width") == 2
 
 
-def test_a_claim_says_how_long_and_by_whose_recipe_its_systems_were_trained() -> None:
-    def trained(*epochs: int) -> SimpleNamespace:
-        return SimpleNamespace(found=[SimpleNamespace(figures=SimpleNamespace(epochs=one)) for one in epochs])
+def test_seeds_that_differ_widen_an_interval() -> None:
+    test = made(0.02, 0.01, 0.0)
+    assert with_seeds(test, [0.7], [0.68]) is test
+    wide = with_seeds(test, [0.70, 0.72], [0.68])
+    assert wide.interval is not None
+    assert wide.interval.low < 0 < wide.interval.high
+    assert wide.p is not None
+    assert wide.p > 0.05
+    same = with_seeds(test, [0.70, 0.70], [0.68, 0.68])
+    assert same.interval is not None
+    assert (same.interval.low, same.interval.high) == pytest.approx((0.01, 0.03))
 
-    claim = claims.Claim("paper", "one is better", "2, 1", "table", "small", "set", "one", "other")
-    assert claims.Verdict(claim, runs=(trained(2, 4), trained(12))).epochs == "3 and 12"
-    claim = replace(claim, experiment="set-own")
-    assert claims.Verdict(claim, runs=(trained(2), trained(2))).epochs == "2 and 2, own"
+
+def test_costs_are_compared_by_how_many_times_one_is_better() -> None:
+    measured = {
+        "small": {"parameters": 1_000_000, "train": 200.0, "train_spread": 0.01},
+        "large": {"parameters": 2_000_000, "train": 100.0, "train_spread": 0.01},
+    }
+    smaller = replace(CLAIM, published="1.0, 2.0", better="small", worse="large", figure="parameters")
+    slower = replace(CLAIM, published="1, 2", better="large", worse="small", figure="train")
+    unknown = replace(smaller, worse="other")
+    found = claims.judge([smaller, slower, unknown], lambda *_: None, results_page.Resampled(), measured)
+    assert [one.word for one in found] == ["as published", "reversed", "not run"]
+    alike = replace(slower, published="100, 100", equal=True)
+    (near,) = claims.judge(
+        [alike],
+        lambda *_: None,
+        results_page.Resampled(),
+        {**measured, "large": {**measured["small"], "train": 199.0}},
+    )
+    assert near.word == "as published"
+    assert "2.00 times [" in claims_page.page(found)
+
+
+@pytest.mark.parametrize(
+    ("dev", "stopped"),
+    [
+        ([1, 2, 3, 4, 5], False),
+        ([1, 2, 5, 4, 4], True),
+        ([1, 2, 3, 5, 5, 5, 5, 5, 5, 5], True),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 8.5, 9], False),
+        ([3, 2, 1], False),
+        ([], False),
+    ],
+)
+def test_a_run_has_converged_if_dev_did_not_rise_over_its_last_fifth(dev: list[float], stopped: bool) -> None:
+    assert claims.stopped_rising(dev) is stopped
+
+
+def test_a_claim_says_how_many_steps_and_by_whose_recipe_its_systems_were_trained() -> None:
+    def trained(*steps: int) -> SimpleNamespace:
+        return SimpleNamespace(found=[SimpleNamespace(figures=SimpleNamespace(steps=one)) for one in steps])
+
+    assert claims.Verdict(CLAIM, runs=(trained(2000, 4000), trained(12))).effort == "3,000 and 12"
+    own = replace(CLAIM, experiment="set-own")
+    assert claims.Verdict(own, runs=(trained(2), trained(2))).effort == "2, own recipes"
+    same = replace(CLAIM, experiment="set-effort")
+    assert claims.Verdict(same, runs=(trained(2), trained(2))).effort == "2, same effort"
 
 
 def test_every_claim_names_systems_of_its_table() -> None:
     found = claims.read_claims(results_page.NOTES / "claims.toml")
-    assert len(found) > 20
+    assert len(found) >= 49
     for claim in found:
+        if claim.is_cost:
+            assert {claim.better, claim.worse} <= set(
+                claims.read_costs(ROOT / "results" / "benchmarks" / "models-amd.json")
+            )
+            continue
         table = results_page.find_table(claim.table)
         assert {claim.better, claim.worse} <= {row.system for row in table.rows}
         assert claim.experiment in {column.experiment for column in table.columns}
@@ -114,7 +204,15 @@ def test_costs_are_summed_by_system_and_data(tmp_path: Path) -> None:
         tmp_path / "standard" / "trec-own.jsonl.gz", {("disan", half.varied): half, ("x", half.varied): half}
     )
     pack(tmp_path / "standard" / "sick.jsonl.gz", {("mtsa", half.varied): half})
+    on_gpu = replace(
+        half,
+        varied=Varied("train.seed", 2),
+        machine={"cuda": "a GPU"},
+        figures=replace(figures, train_seconds=900.0),
+    )
+    pack(tmp_path / "standard" / "mpqa.jsonl.gz", {("disan@0.1", on_gpu.varied): on_gpu})
     lines = costs.section(tmp_path).splitlines()
+    assert "| on a GPU |  |  | 0.25 |  |  |  |  |  |  |  |  |  | 0.25 |" in lines
     assert "| DiSAN | 0.50 |  |  |  |  |  |  |  |  |  |  |  | 0.50 |" in lines
     assert "| MTSA |  |  |  |  |  |  | 0.50 |  |  |  |  |  | 0.50 |" in lines
     assert "| other rows | 0.50 |  |  |  |  |  |  |  |  |  |  |  | 0.50 |" in lines

@@ -13,8 +13,9 @@ from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError, UsageError
 from heedful.storage.fields import Fields
 from heedful_lab.reproduce import Order, answer_examples, answering, find_table, make
+from heedful_lab.reproduce.example_pairs import Examples, Pair, read_examples
 from heedful_lab.reproduce.listing import list_tables
-from heedful_lab.reproduce.plan import Effort, Examples, Experiment, Pair, System, Table, read_examples
+from heedful_lab.reproduce.plan import Effort, Experiment, System, Table
 from heedful_lab.reproduce.runner import Budget
 
 TEXTS = ("A dog runs .", "The dog runs .")

@@ -1,41 +1,37 @@
-"""The claims of the five papers, tested on the kept runs: a table and a picture of it."""
+"""The claims of the five papers, tested on the kept runs and on the kept measurements of time and memory."""
 
 from __future__ import annotations
 
+import json
+import math
 import statistics
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
+from typing import Any
 
 from heedful.errors import UsageError
-from heedful.evaluation.significance import Comparison, describe_p
+from heedful.evaluation.significance import Comparison, Interval
 from heedful.evaluation.statistics import holm
-from heedful.tables import markdown_table
+from heedful_lab.repository.verdicts import AS_PUBLISHED, NORMAL, NOT_RUN, with_seeds, word_for
 from heedful_lab.reproduce.cell_runs import Result, Runs, comparable, compare
 from heedful_lab.reproduce.resampled import Resampled
 
-LEVEL = 0.05
-HOLDS, REVERSE, OPEN, NOT_RUN = "holds", "the reverse", "not shown", "not run"
-COLORS = {HOLDS: "#1a7f37", REVERSE: "#b42318", OPEN: "#6e7781"}
-FIGURE = "claims.svg"
-EDGE, TICKS = 10, (-10, -5, 0, 5, 10)
-"""Where the axis of the figure ends, in points, and what is written below it."""
-INTRODUCTION = """\
-Each claim says that one system is more accurate than another. The difference is that of our runs, in points of
-accuracy (of F1 for roles, of BLEU for translation), with its 95 % interval by the paired bootstrap over test examples.
-p is adjusted for all claims (Holm), and a verdict other than "not shown" needs p < .05. The interval covers the choice
-of test examples, but not that of the few seeds. "Epochs" is their mean number for the first and for the second system;
-"own" means that each system was trained with the recipe of its own paper, the others with one recipe. Core hours are
-those of all runs of both systems. In the figure a circle is the published difference."""
 Find = Callable[[str, str], Result | None]
 """From the name of a table and of a budget to its figures, None if there are none."""
+ACCURACY = "accuracy"
+COSTS = ("parameters", "train", "infer", "megabytes")
+"""What is measured of a step of a system (`heedful bench models`): trained numbers, pairs a second in training and in
+inference, megabytes of the tensors of a training step. Of the first and the last less is better."""
+LESS = ("parameters", "megabytes")
+ROUNDED = 0.02
+"""By how much a printed number of parameters may be off: papers print two or three digits."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper: one system is more accurate than another.
+    """A claim of a paper: one system is better than another.
 
     Attributes:
         paper: the paper and its table.
@@ -44,29 +40,41 @@ class Claim:
         table: of `heedful reproduce` that holds both.
         budget: of the kept runs.
         experiment: of the table.
-        better: the system that is said to be more accurate.
+        better: the system that is said to be better.
         worse: the other one.
-        reason: what was found out about a verdict that is not the paper's; may be empty.
+        reason: what was found out about the verdict; may be empty.
+        figure: what is compared: "accuracy", one of `COSTS`, or a share of a run's report, such as
+            "dev.per_class.entailment.recall".
+        other: whether an experiment showed another reason for the difference than the paper's.
+        equal: whether the paper says that the two are about equal: our interval then need not exclude that.
     """
 
     paper: str
     claim: str
     published: str
-    table: str
-    budget: str
-    experiment: str
-    better: str
-    worse: str
+    table: str = ""
+    budget: str = ""
+    experiment: str = ""
+    better: str = ""
+    worse: str = ""
     reason: str = ""
+    figure: str = ACCURACY
+    other: bool = False
+    equal: bool = False
+
+    @property
+    def is_cost(self) -> bool:
+        """Whether a ratio of costs is compared, and not a difference of points."""
+        return self.figure in COSTS
 
     @property
     def gap(self) -> float | None:
-        """Return the published difference in points; None where the figures are not legible."""
+        """Return the published difference in points, of costs as the logarithm of a ratio; None if not legible."""
         try:
             first, second = map(float, self.published.split(","))
         except ValueError:
             return None
-        return first - second
+        return math.log(second / first) if self.is_cost else first - second
 
 
 @dataclass(frozen=True)
@@ -75,9 +83,9 @@ class Verdict:
 
     Attributes:
         claim: the claim.
-        test: the better system minus the worse one; None where one of them was not run.
+        test: the better system minus the worse one, of costs as logarithms; None where one of them was not run.
         p: adjusted for all claims that were tested (Holm).
-        runs: of the two systems.
+        runs: of the two systems; none of costs.
     """
 
     claim: Claim
@@ -86,13 +94,21 @@ class Verdict:
     runs: tuple[Runs, Runs] | tuple[()] = ()
 
     @property
+    def scale(self) -> float:
+        """Return by what the test is multiplied to stand beside the published difference."""
+        return 1.0 if self.claim.is_cost else 100.0
+
+    @property
     def word(self) -> str:
-        """Return the verdict in a word or two."""
+        """Return the verdict, one of `WORDS`."""
         if self.test is None:
             return NOT_RUN
-        if self.p >= LEVEL:
-            return OPEN
-        return HOLDS if self.test.difference > 0 else REVERSE
+        ends = self.test.interval
+        low, high = (ends.low, ends.high) if ends else (self.test.difference, self.test.difference)
+        low, high, gap = self.scale * low, self.scale * high, self.claim.gap
+        if self.claim.equal and gap is not None and low <= gap <= high:
+            return AS_PUBLISHED
+        return word_for(self.test.difference, low, high, self.p, gap, other=self.claim.other)
 
     @property
     def core_hours(self) -> float:
@@ -101,11 +117,37 @@ class Verdict:
         return sum((one.epoch_cpu_seconds or one.epoch_seconds) * one.epochs for one in figures) / 3600
 
     @property
-    def epochs(self) -> str:
-        """Return the mean number of epochs of each system, and whose recipe it was."""
-        means = [statistics.fmean(record.figures.epochs for record in runs.found) for runs in self.runs]
-        whose = ", own" if self.claim.experiment.endswith("-own") else ""
-        return " and ".join(f"{mean:.0f}" for mean in means) + whose
+    def effort(self) -> str:
+        """Return the mean number of steps of each system, and by whose recipe."""
+        if not self.runs:
+            return ""
+        means = [statistics.fmean(record.figures.steps for record in runs.found) for runs in self.runs]
+        kinds = {"-own": ", own recipes", "-effort": ", same effort"}
+        whose = next((said for end, said in kinds.items() if self.claim.experiment.endswith(end)), "")
+        both = " and ".join(f"{mean:,.0f}" for mean in dict.fromkeys(means))
+        return f"{both}{whose}"
+
+    @property
+    def converged(self) -> bool:
+        """Whether every run kept its dev figures, and none of them rose over the last fifth of the run."""
+        return bool(self.runs) and all(
+            stopped_rising(list(record.figures.dev_by_epoch.values()))
+            for runs in self.runs
+            for record in runs.found
+        )
+
+
+def stopped_rising(dev: Sequence[float]) -> bool:
+    """Return whether a dev figure did not rise over the last fifth of a run.
+
+    Args:
+        dev: of each evaluation, in their order; of at least five.
+
+    Returns:
+        False for fewer, or where the best of the last fifth is above the best before.
+    """
+    last = max(1, round(len(dev) / 5))
+    return len(dev) >= 5 and max(dev[-last:]) <= max(dev[:-last])
 
 
 def read_claims(file: Path) -> list[Claim]:
@@ -127,24 +169,83 @@ def read_claims(file: Path) -> list[Claim]:
         raise UsageError(f"{file}: {error}") from error
 
 
-def judge(claims: Sequence[Claim], find: Find, resampled: Resampled) -> list[Verdict]:
-    """Test every claim by the paired bootstrap over test examples, with Holm's adjustment for all of them.
+def read_costs(file: Path) -> dict[str, Mapping[str, Any]]:
+    """Read what `heedful bench models` measured: system to its figures."""
+    rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+    return {str(row["name"]): row for row in rows}
+
+
+def judge(
+    claims: Sequence[Claim],
+    find: Find,
+    resampled: Resampled,
+    costs: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[Verdict]:
+    """Test every claim, with Holm's adjustment for all of them.
+
+    Accuracies are tested by the paired bootstrap over test examples, to which the spread of the seeds is added.
 
     Args:
         claims: to test.
         find: gives the figures of a table.
-        resampled: keeps the tests.
+        resampled: keeps the bootstraps.
+        costs: see `read_costs`.
 
     Returns:
         One verdict a claim, in their order.
     """
-    found = [_runs(claim, find) for claim in claims]
-    tests = [compare(*pair, resampled=resampled) if pair else None for pair in found]
+    found = [() if claim.is_cost else _runs(claim, find) for claim in claims]
+    tests = [
+        _costs(claim, costs or {}) if claim.is_cost else _tested(claim, pair, resampled)
+        for claim, pair in zip(claims, found, strict=True)
+    ]
     adjusted = iter(holm([1.0 if test.p is None else test.p for test in tests if test is not None]))
     return [
         Verdict(claim) if test is None else Verdict(claim, test, next(adjusted), pair)
         for claim, pair, test in zip(claims, found, tests, strict=True)
     ]
+
+
+def _tested(claim: Claim, pair: tuple[Runs, Runs] | tuple[()], resampled: Resampled) -> Comparison | None:
+    if not pair:
+        return None
+    if claim.figure != ACCURACY:
+        return _shares(claim, *pair)
+    test = compare(*pair, resampled=resampled)
+    if pair[0].cell.experiment.folds:
+        return test
+    path = f"test.metrics.{pair[0].tested}"
+    figures = [runs.figures(path, partial=True) for runs in pair]
+    scale = 0.01 if pair[0].tested == "bleu" else 1.0
+    return with_seeds(test, *([scale * value for value in values] for values in figures))
+
+
+def _shares(claim: Claim, first: Runs, second: Runs) -> Comparison | None:
+    """Compare two shares of so many examples, such as the recall of a class, by the normal distribution."""
+    ours, theirs = first.figures(claim.figure, partial=True), second.figures(claim.figure, partial=True)
+    counts = first.figures(claim.figure.rpartition(".")[0] + ".count", partial=True)
+    if not (ours and theirs and counts):
+        return None
+    a, b, n = statistics.fmean(ours), statistics.fmean(theirs), int(counts[0])
+    error = math.sqrt((a * (1 - a) + b * (1 - b)) / n)
+    return _normal("two shares", a - b, error, n)
+
+
+def _costs(claim: Claim, costs: Mapping[str, Mapping[str, Any]]) -> Comparison | None:
+    """Compare two costs by how many times the one is better, as a logarithm."""
+    if not {claim.better, claim.worse} <= set(costs):
+        return None
+    first, second = costs[claim.better], costs[claim.worse]
+    ratio = math.log(float(first[claim.figure]) / float(second[claim.figure]))
+    spreads = [float(each.get(f"{claim.figure}_spread", ROUNDED)) for each in (first, second)]
+    return _normal("ratio", -ratio if claim.figure in LESS else ratio, math.hypot(*spreads), 1)
+
+
+def _normal(test: str, difference: float, error: float, n: int) -> Comparison:
+    half = NORMAL.inv_cdf(0.975) * error
+    p = 2 * (1 - NORMAL.cdf(abs(difference) / max(error, 1e-12)))
+    ends = Interval(difference - half, difference + half, "normal")
+    return Comparison(test, n, "examples", 0.0, difference, difference, ends, p)
 
 
 def _runs(claim: Claim, find: Find) -> tuple[Runs, Runs] | tuple[()]:
@@ -160,143 +261,3 @@ def _runs(claim: Claim, find: Find) -> tuple[Runs, Runs] | tuple[()]:
         else ()
     )
     return pair if len(pair) == 2 and comparable(*pair) else ()
-
-
-def section(verdicts: Sequence[Verdict]) -> str:
-    """Write the section on the claims: what holds and how sure that is, the picture, the table, what was found out.
-
-    Args:
-        verdicts: on all claims.
-
-    Returns:
-        Markdown for the first page of the results.
-    """
-    head = ("paper", "claim", "published", "difference here", "runs", "epochs", "core hours", "verdict")
-    rows = "\n".join(markdown_table(head, map(_cells, verdicts)))
-    reasons = [
-        f"- **{one.claim.claim}** ({one.word}). {one.claim.reason}" for one in verdicts if one.claim.reason
-    ]
-    blocks = [
-        "## Which claims of the five papers hold here",
-        " ".join([*_counted(verdicts), *_surety([one for one in verdicts if one.test is not None])]),
-        f"![Differences with their intervals, and the published differences](results/{FIGURE})",
-        rows,
-        INTRODUCTION,
-        "What was found out about the verdicts. For those that are not listed no reason was tested.",
-        "\n".join(reasons),
-    ]
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def _counted(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return how many claims hold, of all papers and of each."""
-    untested = sum(one.word == NOT_RUN for one in verdicts)
-    papers = dict.fromkeys(one.claim.paper.partition(",")[0] for one in verdicts)
-    return [
-        f"Of {len(verdicts)} claims {_counts(verdicts)} on the data at hand.",
-        f"Not tested, because a system was not run: {untested}." if untested else "Every claim was tested.",
-        *(
-            f"{name}: {_counts([one for one in verdicts if one.claim.paper.partition(',')[0] == name])}."
-            for name in papers
-        ),
-    ]
-
-
-def _counts(verdicts: Sequence[Verdict]) -> str:
-    """Count the verdicts, for example "2 hold, 1 is reversed and 3 are not shown"."""
-    words = {
-        HOLDS: ("holds", "hold"),
-        REVERSE: ("is reversed", "are reversed"),
-        OPEN: ("is not shown", "are not shown"),
-        NOT_RUN: ("was not run", "were not run"),
-    }
-    counts = {word: sum(one.word == word for one in verdicts) for word in words}
-    parts = [f"{count} {words[word][count != 1]}" for word, count in counts.items() if count]
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
-
-
-def _surety(tested: Sequence[Verdict]) -> list[str]:
-    """Return how sure the verdicts are: the largest p, how many rest on one seed, how many on converged runs."""
-    sure = [one.p for one in tested if one.word in (HOLDS, REVERSE)]
-    single = sum(min(len(runs.found) for runs in one.runs) == 1 for one in tested)
-    converged = sum(one.claim.budget == "converged" for one in tested)
-    return [
-        f"A claim that holds or is reversed has an adjusted p of at most {max(sure):.3f}." if sure else "",
-        f"In {single} of {len(tested)} tests one of the systems was trained only once, so that another seed might "
-        "turn a small difference around.",
-        f"In {converged} tests both systems were trained until the dev split had not improved for three epochs, or "
-        "for 15 epochs (decomposable attention 50). The other runs are shorter, and may show which system learns "
-        "faster, rather than which one is better in the end.",
-    ]
-
-
-def _cells(one: Verdict) -> tuple[str, ...]:
-    claim = one.claim
-    measured = runs = epochs = hours = ""
-    if one.test is not None and one.test.interval is not None:
-        low, high = one.test.interval.low, one.test.interval.high
-        measured = (
-            f"{100 * one.test.difference:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}], {describe_p(one.p)}"
-        )
-        runs = ", ".join(str(len(each.found)) for each in one.runs)
-        epochs, hours = one.epochs, f"{one.core_hours:.1f}"
-    where = f"[{claim.paper}](results/{claim.table}.md)" if one.test is not None else claim.paper
-    return where, claim.claim, claim.published, measured, runs, epochs, hours, f"**{one.word}**"
-
-
-def picture(verdicts: Sequence[Verdict]) -> str:
-    """Draw the differences with their intervals, a line a claim that was tested.
-
-    Args:
-        verdicts: on all claims.
-
-    Returns:
-        SVG; lines are green where a claim holds, red where the reverse does, gray where nothing is shown; a circle is
-        the published difference; a difference of more than `EDGE` points is a number at the edge.
-    """
-    drawn = [(one, one.test) for one in verdicts if one.test is not None]
-    row, left, wide = 24, 480, 500
-    scale, height = wide / 2 / EDGE, row * len(drawn) + 60
-
-    def x(points: float) -> float:
-        return round(left + wide / 2 + max(-EDGE, min(EDGE, points)) * scale, 1)
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + wide + 60} {height}" '
-        'font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="#ffffff"/>',
-        *(
-            f'<line x1="{x(tick)}" x2="{x(tick)}" y1="10" y2="{height - 34}" '
-            f'stroke="{"#d0d7de" if tick else "#57606a"}"/>'
-            for tick in TICKS
-        ),
-    ]
-    for number, (one, test) in enumerate(drawn):
-        y, color, points = 24 + row * number, COLORS[one.word], 100 * test.difference
-        parts.append(f'<text x="{left - 10}" y="{y + 4}" text-anchor="end">{escape(one.claim.claim)}</text>')
-        if test.interval is not None:
-            low, high = x(100 * test.interval.low), x(100 * test.interval.high)
-            parts.append(
-                f'<line x1="{low}" x2="{high}" y1="{y}" y2="{y}" stroke="{color}" stroke-width="3"/>'
-            )
-        if one.claim.gap is not None:
-            parts.append(f'<circle cx="{x(one.claim.gap)}" cy="{y}" r="6.5" fill="none" stroke="#1f2328"/>')
-        if abs(points) <= EDGE:
-            parts.append(f'<circle cx="{x(points)}" cy="{y}" r="4" fill="{color}"/>')
-        else:
-            parts.append(f'<text x="{x(points)}" y="{y + 4}" fill="{color}">{points:+.1f}</text>')
-    below = height - 16
-    parts += [
-        *(
-            f'<text x="{x(tick)}" y="{below}" text-anchor="middle">{f"{tick:+d}" if tick else "0 points"}</text>'
-            for tick in TICKS
-        ),
-        *(
-            f'<text x="{10 + 90 * place}" y="{below}" fill="{COLORS[word]}">{word}</text>'
-            for place, word in enumerate((HOLDS, OPEN, REVERSE))
-        ),
-        f'<circle cx="296" cy="{below - 4}" r="6.5" fill="none" stroke="#1f2328"/>',
-        f'<text x="308" y="{below}">published</text>',
-        "</svg>",
-    ]
-    return "\n".join(parts) + "\n"

@@ -18,7 +18,7 @@ NAMES = {
     "bi-lstm": "Bi-LSTM",
     "multi-head": "multi-head",
 }
-OTHERS, SUM = "other rows", "sum"
+OTHERS, SUM, GPU = "other rows", "sum", "on a GPU"
 DATA = {
     "trec": "TREC",
     "cr": "CR",
@@ -43,7 +43,7 @@ def section(runs: Path) -> str:
         runs: the folder of packed runs.
 
     Returns:
-        Markdown for the first page of the results; a line a system, a column a data set, with sums.
+        Markdown for a page of the results; a line a system, a column a data set, with sums.
 
     Raises:
         UsageError: if an experiment belongs to no column.
@@ -54,24 +54,32 @@ def section(runs: Path) -> str:
         if data not in DATA:
             raise UsageError(f"{file}: expected the name of a data set before '-', one of {', '.join(DATA)}")
         for (system, _), record in read_packed(file).items():
-            figures = record.figures
+            figures, on_gpu = record.figures, record.machine.get("cuda", "none") != "none"
+            if on_gpu:
+                hours[GPU, data] += figures.train_seconds / 3600
+                continue
             seconds = (figures.epoch_cpu_seconds or figures.epoch_seconds) * figures.epochs
-            for row in (NAMES.get(system, OTHERS), SUM):
+            name = system.partition("@")[0].removesuffix("-scaled")
+            for row in (NAMES.get(name, OTHERS), SUM):
                 hours[row, data] += seconds / 3600
     heads = ["system", *DATA.values(), SUM]
     return "\n".join(
         [
-            "## What the runs cost",
+            "# What the runs cost",
             "",
             "Hours of one core that all kept runs of a system took to train, of all recipes, protocols, folds and",
             "seeds, without evaluations. Most are processor seconds with one thread, the oldest are wall time. The",
             "machines had two cores of AMD EPYC or Intel Xeon. The page of each table has the seconds an epoch of",
-            "each of its rows.",
+            "each of its rows. Runs on a GPU, several of which shared it, stand in the last line with their wall time.",
             "",
             *markdown_table(
                 heads,
-                (_cells(row, [hours[row, data] for data in DATA]) for row in (*NAMES.values(), OTHERS, SUM)),
+                (
+                    _cells(row, [hours[row, data] for data in DATA])
+                    for row in (*NAMES.values(), OTHERS, SUM, GPU)
+                ),
             ),
+            "",
         ]
     )
 

@@ -29,8 +29,11 @@ from heedful.errors import UsageError
 from heedful.evaluation.significance import Comparison
 from heedful.storage import write_bytes, write_text
 from heedful_lab.repository import ROOT
-from heedful_lab.repository.claims import FIGURE as CLAIMS_FIGURE
-from heedful_lab.repository.claims import judge, picture, read_claims, section
+from heedful_lab.repository.claims import judge, read_claims, read_costs
+from heedful_lab.repository.claims_page import FIGURE as CLAIMS_FIGURE
+from heedful_lab.repository.claims_page import PAGE as CLAIMS_PAGE
+from heedful_lab.repository.claims_page import page as claims_page
+from heedful_lab.repository.claims_page import picture, section
 from heedful_lab.repository.costs import section as costs
 from heedful_lab.reproduce import Budget, find_table, tables
 from heedful_lab.reproduce.cell_runs import Result, gather
@@ -42,7 +45,7 @@ from heedful_lab.reproduce.table_text import to_markdown
 
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 NOTES, RUNS = RESULTS / "notes", RESULTS / "runs"
-FIRST = ("systems-scenes", "systems-real", "systems-paper", "systems-snli")
+FIRST = ("systems-effort", "systems-scenes", "systems-real", "systems-paper", "systems-snli")
 BUDGETS = ("standard", "small", "published", "converged", "steps")
 SAMPLE = 3
 """Tests that a check makes again."""
@@ -64,7 +67,10 @@ class Book:
         own = {DOCS / "results" / file.name: _kept(file) for file in sorted((NOTES / "pages").glob("*.md"))}
         names = [*FIRST, *(name for name in tables() if name not in FIRST)]
         made = {DOCS / "results" / f"{name}.md": text for name in names if (text := self._table(name))}
-        verdicts = judge(read_claims(NOTES / "claims.toml"), self.result, self.resampled)
+        measured = read_costs(RESULTS / "benchmarks" / "models-amd.json")
+        verdicts = judge(read_claims(NOTES / "claims.toml"), self.result, self.resampled, measured)
+        own[DOCS / "results" / CLAIMS_PAGE] = claims_page(verdicts)
+        own[DOCS / "results" / "costs.md"] = costs(RUNS)
         pages = {DOCS / "results.md": self._first(section(verdicts), made, own), **made, **own}
         written = {
             path: text if path.parent == DOCS else _with_way_back(text) for path, text in pages.items()
@@ -108,7 +114,7 @@ class Book:
         for heading, pages in (("Tables", made), ("Further pages", own)):
             lines = [f"- [{_title(text)}](results/{path.name})" for path, text in pages.items()]
             lists.append("\n".join([f"## {heading}", "", *lines]))
-        return "\n\n".join([findings.strip(), costs(RUNS), *lists]) + "\n"
+        return "\n\n".join([findings.strip(), *lists]) + "\n"
 
     def _figure(self, named: re.Match[str]) -> str:
         """Write the figure that the findings name."""

@@ -19,8 +19,9 @@ from heedful.storage.fields import Fields
 from heedful.storage.layout import MODEL
 from heedful.tables import markdown_table
 from heedful.tasks import Predictor, load_model
+from heedful_lab.reproduce.example_pairs import Examples
 from heedful_lab.reproduce.picture import Trained
-from heedful_lab.reproduce.plan import Examples, Table, experiments, systems
+from heedful_lab.reproduce.plan import Table, experiments, systems
 from heedful_lab.reproduce.runner import Budget, Cell, Order, command_of
 from heedful_lab.reproduce.table_records import refuse_foreign_table
 

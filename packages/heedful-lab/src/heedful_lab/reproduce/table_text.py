@@ -179,7 +179,10 @@ def _below(result: Result, absent: Mapping[str, Sequence[str]]) -> list[str]:
         most = max(runs, key=lambda one: len(one.found))
         protocol = most.found[0].protocol.of_all_runs().sentence()
         lines.append(f"- {title}: {_varied(most)}; {protocol}; {_budget(most)} {_data(runs)}")
-        lines += [f"- {name}: {signature}." for name, signature in _signatures(most)]
+        lines += [
+            *_chosen(result, name),
+            *(f"- {name}: {signature}." for name, signature in _signatures(most)),
+        ]
     lines += _versions([record for found in result.runs.values() for record in found.found])
     planned = {one.cell.experiment.name for one in result.cells}
     for said, without in (
@@ -193,6 +196,19 @@ def _below(result: Result, absent: Mapping[str, Sequence[str]]) -> list[str]:
     begun = {key[0] for key in result.runs}
     missing = [cell.name for cell in result.missing if cell.experiment.name in begun]
     return [*lines, f"- Not run: {', '.join(missing)}."] if missing else lines
+
+
+def _chosen(result: Result, name: str) -> list[str]:
+    """Write which value the dev split chose for each row."""
+    found = {key[1]: runs.cell for key, runs in result.runs.items() if key[0] == name}
+    choice = next((cell.experiment.choice for cell in found.values()), None)
+    if choice is None:
+        return []
+    rows = [f"{row.name} {found[row.system].value}" for row in result.table.rows if row.system in found]
+    return [
+        f"- {name}: of {', '.join(choice.values)} the dev split chose as {choice.setting}, with the first seed: "
+        f"{', '.join(rows)}."
+    ]
 
 
 def _reasoned(name: str, absent: Mapping[str, Sequence[str]]) -> str:
@@ -239,7 +255,8 @@ def _versions(records: Sequence[RunRecord]) -> list[str]:
     commits: dict[str, set[str]] = {}
     for machine in (record.machine for record in records):
         versions = f"heedful {machine['heedful']}, torch {machine['torch']}, Python {machine['python']}"
-        commits.setdefault(f"{versions}, {machine['platform']}", set()).add(machine.get("commit", ""))
+        device = "" if machine.get("cuda", "none") == "none" else f", on {machine['cuda']}"
+        commits.setdefault(f"{versions}, {machine['platform']}{device}", set()).add(machine.get("commit", ""))
     lines = []
     for versions, found in sorted(commits.items()):
         named = ", ".join(sorted(found - {""}))
