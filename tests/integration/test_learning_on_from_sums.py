@@ -107,3 +107,15 @@ def test_partial_fit_learns_by_sums_in_memory():
     model.partial_fit([text for text, _ in NEW], [label for _, label in NEW])
     assert model.predictor.about.sums.rows == 57
     assert model.predict(["Completely blue chair ."]) == ["color"]
+
+
+def test_kept_old_rows_choose_beside_a_class_that_comes_alone(root):
+    trained(root, "keeping", texts()[:60], *SMALL, "--keep-examples", "--set=data.keep_share=0.2")
+    trained(root, "after", NEW, "--from", root / "keeping")
+    without, kept = (load_model(root / name).about.sums for name in ("alone", "after"))
+    np.testing.assert_allclose(kept.classes, without.classes)  # they are summed once
+    np.testing.assert_allclose(kept.totals, without.totals, atol=1e-4)
+    first = load_model(root / "first").about.sums.losses
+    said = (own - 0.75 * first for own in (without.losses, kept.losses))
+    of_new, of_both = (each.max() - each.min() for each in said)
+    assert of_both > 1.2 * of_new  # settings that old rows would lose by are told apart

@@ -105,7 +105,9 @@ def learn_on_by_sums(
     rule = model.text.phrases
     rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), weights)
     new = rows.of(np.flatnonzero(weights > 0))
-    found = learned_by_sums(with_rows(sums, new, rule), rows, rule, SHARE)
+    # Old rows that are kept choose too, each for those that it stands for: new ones may be of a new class alone.
+    judges = replace(rows, weights=targets.weights)
+    found = learned_by_sums(with_rows(sums, new, rule), judges, rule, SHARE)
 
     def put(about: About, weight: float) -> About:
         bias, start = found.dense.bias, 0

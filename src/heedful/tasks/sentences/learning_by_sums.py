@@ -49,7 +49,7 @@ class SumRows:
         dense: features of whole texts, [N, D].
         words: words and runs of characters of each, N.
         classes: [N].
-        weights: how much each row counts, [N]; 0 for one that the sums have already.
+        weights: how much each row counts, [N]; 0 for one that neither is summed nor chooses.
     """
 
     dense: NDArray[np.floating]
@@ -122,7 +122,11 @@ def with_rows(sums: KeptSums, rows: SumRows, rule: PhraseRule) -> KeptSums:
 
 
 def learned_by_sums(
-    sums: KeptSums, rows: SumRows, rule: PhraseRule, share: float, most: int | None = None
+    sums: KeptSums,
+    rows: SumRows,
+    rule: PhraseRule,
+    share: float,
+    most: int | None = None,
 ) -> BySums:
     """Learn from sums.
 
