@@ -4,7 +4,8 @@ Without Triton the module can be imported but not used; `heedful.attention.addit
 
 Scores are bounded, so no running maximum is needed; with ``p = 1 / (1 + exp(2 (a + b) / c))`` a score is ``c - 2 c p``,
 its weight is proportional to ``exp(-2 c p)``, and its derivative is ``4 p (1 - p)``. The backward kernels compute the
-weights again.
+weights again. Query and key are added before anything is multiplied, so that large ones of opposite sign lose nothing
+and each kernel has the same weight to the last bit.
 """
 
 from __future__ import annotations
@@ -71,21 +72,21 @@ def _forward_kernel(
     keep_step, length, width, low, high, slope, bound,
     DIAGONAL: tl.constexpr, LISTED: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr,
 ):  # fmt: skip
-    b, first = tl.program_id(0), tl.program_id(1) * ROWS
+    b, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * ROWS  # elements may outnumber int32
     i = first + tl.arange(0, ROWS)
     f = tl.program_id(2) * FEATURES + tl.arange(0, FEATURES)
     real = tl.load(valid + b * length + i, mask=i < length, other=0) != 0
     here = real[:, None] & (f < width)[None, :]
     at = (b * length + i)[:, None] * width + f[None, :]
-    x = tl.load(query + at, mask=here, other=0.0).to(tl.float32) * slope
+    x = tl.load(query + at, mask=here, other=0.0).to(tl.float32)
     numerator = tl.full([ROWS, FEATURES], 0.0, tl.float32)
     total = tl.full([ROWS, FEATURES], 0.0, tl.float32)
     for j in range(tl.maximum(0, first + low), tl.minimum(length, first + ROWS + high)):
         row = (b * length + j) * width + f
         there = f < tl.where(tl.load(valid + b * length + j) != 0, width, 0)  # nothing of padding
-        y = tl.load(key + row, mask=there, other=0.0).to(tl.float32) * slope
+        y = tl.load(key + row, mask=there, other=0.0).to(tl.float32)
         v = tl.load(value + row, mask=there, other=0.0).to(tl.float32)
-        p = 1.0 / (1.0 + tl.exp2(x + y[None, :]))
+        p = 1.0 / (1.0 + tl.exp2((x + y[None, :]) * slope))
         seen = _visible(keep, keep_step, b, i, j, length, low, high, DIAGONAL, LISTED)
         weight = tl.where(seen[:, None] & there[None, :], tl.exp2(-bound * p), 0.0)
         total += weight
@@ -102,13 +103,13 @@ def _query_kernel(
     keep_step, length, width, low, high, slope, bound,
     DIAGONAL: tl.constexpr, LISTED: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr,
 ):  # fmt: skip
-    b, first = tl.program_id(0), tl.program_id(1) * ROWS
+    b, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * ROWS  # elements may outnumber int32
     i = first + tl.arange(0, ROWS)
     f = tl.program_id(2) * FEATURES + tl.arange(0, FEATURES)
     real = tl.load(valid + b * length + i, mask=i < length, other=0) != 0
     here = real[:, None] & (f < width)[None, :]
     at = (b * length + i)[:, None] * width + f[None, :]
-    x = tl.load(query + at, mask=here, other=0.0).to(tl.float32) * slope
+    x = tl.load(query + at, mask=here, other=0.0).to(tl.float32)
     out = tl.load(output + at, mask=here, other=0.0).to(tl.float32)
     total = tl.load(denominator + at, mask=here, other=0.0)
     g = tl.load(grad + at, mask=here, other=0.0).to(tl.float32) / tl.where(total > 0, total, 1.0)
@@ -116,9 +117,9 @@ def _query_kernel(
     for j in range(tl.maximum(0, first + low), tl.minimum(length, first + ROWS + high)):
         row = (b * length + j) * width + f
         there = f < tl.where(tl.load(valid + b * length + j) != 0, width, 0)  # nothing of padding
-        y = tl.load(key + row, mask=there, other=0.0).to(tl.float32) * slope
+        y = tl.load(key + row, mask=there, other=0.0).to(tl.float32)
         v = tl.load(value + row, mask=there, other=0.0).to(tl.float32)
-        p = 1.0 / (1.0 + tl.exp2(x + y[None, :]))
+        p = 1.0 / (1.0 + tl.exp2((x + y[None, :]) * slope))
         seen = _visible(keep, keep_step, b, i, j, length, low, high, DIAGONAL, LISTED)
         weight = tl.where(seen[:, None] & there[None, :], tl.exp2(-bound * p), 0.0)
         sum_query += weight * g * (v[None, :] - out) * 4.0 * p * (1.0 - p)
@@ -132,24 +133,24 @@ def _key_kernel(
     keep_step, length, width, low, high, slope, bound,
     DIAGONAL: tl.constexpr, LISTED: tl.constexpr, ROWS: tl.constexpr, FEATURES: tl.constexpr,
 ):  # fmt: skip
-    b, first = tl.program_id(0), tl.program_id(1) * ROWS
+    b, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * ROWS  # elements may outnumber int32
     j = first + tl.arange(0, ROWS)
     f = tl.program_id(2) * FEATURES + tl.arange(0, FEATURES)
     real = tl.load(valid + b * length + j, mask=j < length, other=0) != 0
     here = real[:, None] & (f < width)[None, :]
     at = (b * length + j)[:, None] * width + f[None, :]
-    y = tl.load(key + at, mask=here, other=0.0).to(tl.float32) * slope
+    y = tl.load(key + at, mask=here, other=0.0).to(tl.float32)
     v = tl.load(value + at, mask=here, other=0.0).to(tl.float32)
     sum_key = tl.full([ROWS, FEATURES], 0.0, tl.float32)
     sum_value = tl.full([ROWS, FEATURES], 0.0, tl.float32)
     for i in range(tl.maximum(0, first - high), tl.minimum(length, first + ROWS - low)):
         row = (b * length + i) * width + f
         there = f < tl.where(tl.load(valid + b * length + i) != 0, width, 0)  # nothing of padding
-        x = tl.load(query + row, mask=there, other=0.0).to(tl.float32) * slope
+        x = tl.load(query + row, mask=there, other=0.0).to(tl.float32)
         out = tl.load(output + row, mask=there, other=0.0).to(tl.float32)
         total = tl.load(denominator + row, mask=there, other=0.0)
         g = tl.load(grad + row, mask=there, other=0.0).to(tl.float32) / tl.where(total > 0, total, 1.0)
-        p = 1.0 / (1.0 + tl.exp2(x[None, :] + y))
+        p = 1.0 / (1.0 + tl.exp2((x[None, :] + y) * slope))
         seen = _visible(keep, keep_step, b, i, j, length, low, high, DIAGONAL, LISTED)
         weighted = tl.where(seen[:, None] & there[None, :], tl.exp2(-bound * p), 0.0) * g[None, :]
         sum_value += weighted
