@@ -15,6 +15,14 @@ namespace dense {
 #define HEEDFUL_BODIES "dense.inc"
 #include "each_target.inc"
 
+void layer(const Dense& problem) {
+  static thread_local Memory memory;
+  memory.reserve(problem.rows * PANEL * sizeof(float));
+  float* total = reinterpret_cast<float*>(memory.start());
+  const auto panel = HEEDFUL_CHOSEN(dense_panel);
+  for (std::int64_t p = 0; p * PANEL < problem.outputs; ++p) panel(problem, p, total);
+}
+
 }  // namespace dense
 }  // namespace heedful
 
@@ -27,17 +35,11 @@ HEEDFUL_EXPORT std::int64_t heedful_dense_panel() { return dense::PANEL; }
 HEEDFUL_EXPORT int heedful_dense(const float* input, const void* packed, const float* scales, const float* bias,
                                  float* output, std::int64_t rows, std::int64_t terms, std::int64_t outputs,
                                  std::int32_t activation) {
-  static thread_local Memory memory;
-  const dense::Dense problem{input, packed, scales, bias, output, rows, terms, outputs, activation};
   if (rows == 0) return 0;
   try {
-    memory.reserve(rows * dense::PANEL * sizeof(float));
+    dense::layer({input, packed, scales, bias, output, rows, terms, outputs, activation});
   } catch (const std::bad_alloc&) {
     return 1;
   }
-  float* total = reinterpret_cast<float*>(memory.start());
-  using namespace dense;
-  const auto panel = HEEDFUL_CHOSEN(dense_panel);
-  for (std::int64_t p = 0; p * dense::PANEL < outputs; ++p) panel(problem, p, total);
   return 0;
 }

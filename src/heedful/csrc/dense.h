@@ -20,7 +20,11 @@ struct Dense {
   float* output;        // [rows, outputs]
   std::int64_t rows, terms, outputs;
   std::int32_t activation;
+  bool pairs = false;  // whether the matrix is laid out as in bfloat16.h
 };
+
+// Computes a layer; throws std::bad_alloc.
+void layer(const Dense& problem);
 
 }  // namespace dense
 }  // namespace heedful

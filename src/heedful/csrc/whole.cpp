@@ -21,7 +21,11 @@ namespace whole {
 HEEDFUL_BEGIN_TILES("amx-int8")
 namespace amx {
 #include HEEDFUL_TILE_LANES
+using Code = std::uint8_t;
+static inline std::int32_t shift_of(std::int32_t zero) { return zero; }
+#define TILE_DOT TILE_DOT_WHOLE
 #include "dots_amx.h"
+#undef TILE_DOT
 #include "whole.inc"
 }  // namespace amx
 HEEDFUL_END
@@ -83,8 +87,8 @@ namespace {
 struct Form {
   const char* name;
   bool (*supported)();
-  std::size_t (*room)(const Whole&);
-  void (*layer)(const Whole&, char*);
+  std::size_t (*room)(const Layer&);
+  void (*layer)(const Layer&, char*);
 };
 
 bool always() { return true; }
@@ -157,7 +161,7 @@ HEEDFUL_EXPORT int heedful_whole(const float* input, const std::int8_t* packed, 
                                  const float* scales, const float* bias, float* output, std::int64_t rows,
                                  std::int64_t terms, std::int64_t outputs, std::int32_t activation) {
   static thread_local Memory memory;
-  const whole::Whole problem{input, packed, sums, scales, bias, output, rows, terms, outputs, activation};
+  const whole::Layer problem{input, packed, sums, scales, bias, output, rows, terms, outputs, activation};
   if (rows == 0) return 0;
   const whole::Form& form = *whole::chosen();
   try {

@@ -14,9 +14,12 @@ constexpr int MOST = 127;   // an input takes 2 MOST steps from its least number
 constexpr float MAGIC = 12582912.0f;  // 1.5 2^23
 constexpr std::int32_t MAGIC_BITS = 0x4b400000;
 
-struct Whole {
+using Weight = std::int8_t;
+using Total = std::int32_t;
+
+struct Layer {
   const float* input;         // [rows, terms]
-  const std::int8_t* packed;  // from a multiple of 64 bytes
+  const Weight* packed;  // from a multiple of 64 bytes
   const std::int32_t* sums;   // [outputs], of each output's whole numbers
   const float* scales;        // [outputs]
   const float* bias;          // [outputs], or null

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from heedful.errors import UsageError
-from heedful.export.whole_layers import card_of, in_whole_numbers
+from heedful.export.whole_layers import card_of, in_bfloat16, in_whole_numbers, unmarked
 from heedful.model.kept_sums import SUMS
 from heedful.storage.manifest import SCALE
 from heedful.storage.model_folder import ModelFolder, is_matrix, rounded, save_model_folder
@@ -47,10 +47,13 @@ def export_folder(
     folder = replace(folder, config={name: value for name, value in folder.config.items() if name != SUMS})
     if numbers != "float32":
         state = _halved(state) if numbers == "float16" else rounded(state)
-    if numbers == "int8":
-        description = in_whole_numbers(description, state)
-        folder = replace(folder, card=card_of(folder.card, description))
-    config = {**folder.config, "network": {**description, "numbers": numbers}}
+    if numbers == "float32":
+        description = unmarked(description)
+    else:
+        description = (in_whole_numbers if numbers == "int8" else in_bfloat16)(description, state)
+    description = {**description, "numbers": numbers}
+    folder = replace(folder, card=card_of(folder.card, description))
+    config = {**folder.config, "network": description}
     vocabulary = folder.vocabulary
     if shared:
         name, length = _shared_table(folder, shared)

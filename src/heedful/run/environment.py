@@ -20,7 +20,7 @@ def describe() -> dict[str, str]:
     import torch
 
     from heedful.attention import native
-    from heedful.runtime import whole_products
+    from heedful.runtime import bfloat16_products, whole_products
 
     threads.settle()
     facts = {
@@ -54,6 +54,7 @@ def describe() -> dict[str, str]:
     kernels = {name: str(value) for name, value in native.status().items()}
     facts.update({f"kernels: {name.replace('_', ' ')}": value for name, value in kernels.items() if value})
     facts["kernels: products in 8 bits"] = whole_products.form()
+    facts["kernels: products in bfloat16"] = bfloat16_products.form()
     return facts
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError, nearest
+from heedful.runtime import bfloat16_products
+from heedful.runtime.bfloat16_products import Bfloat16Packed
 from heedful.runtime.kernels import Floats, Packed, compiled
 from heedful.runtime.weights import Weights
 from heedful.runtime.whole_products import MOST_TERMS, Whole, WholePacked, plain_sums
@@ -127,6 +129,8 @@ WIDEST = 1 << 17
 
 WHOLE = "whole"
 """The setting of a dense layer that is computed in whole numbers (`heedful.export.whole_layers`)."""
+BFLOAT16 = "bfloat16"
+"""The setting of one whose factors are rounded to bfloat16."""
 
 
 class Matrix:
@@ -136,6 +140,7 @@ class Matrix:
         weights: the tensors.
         name: of the matrix, [outputs, terms].
         whole: whether products are computed in whole numbers, where the matrix is kept in such.
+        bfloat16: whether factors are rounded to bfloat16, where the matrix is kept in floats.
 
     Attributes:
         outputs: features of a result.
@@ -145,7 +150,7 @@ class Matrix:
         UsageError: if the tensor is missing or no matrix.
     """
 
-    def __init__(self, weights: Weights, name: str, *, whole: bool = False) -> None:
+    def __init__(self, weights: Weights, name: str, *, whole: bool = False, bfloat16: bool = False) -> None:
         self._weights, self.name = weights, name
         shape = weights.raw(name).shape
         if len(shape) != 2 or 0 in shape:
@@ -153,7 +158,8 @@ class Matrix:
         self.outputs, self.terms = shape
         self._scales = weights.scales(name)
         self._whole = whole and self._scales is not None and self.terms <= MOST_TERMS
-        self._packed: Packed | WholePacked | None = None
+        self._bfloat16 = bfloat16 and self._scales is None
+        self._packed: Packed | WholePacked | Bfloat16Packed | None = None
         self._plain: Floats | None = None
 
     def apply(self, x: Floats, bias: Floats | None = None, activation: str = "linear") -> Floats:
@@ -172,7 +178,7 @@ class Matrix:
         """
         if x.ndim != 2 or x.shape[1] != self.terms:
             raise UsageError(f"tensor {self.name!r:.200} takes {self.terms} features; got {list(x.shape)}")
-        if compiled():
+        if bfloat16_products.compiled() if self._bfloat16 else compiled():
             if self._packed is None:
                 self._packed = self._pack()
             return self._packed.apply(np.ascontiguousarray(x, np.float32), bias, activation)
@@ -184,10 +190,13 @@ class Matrix:
         if self._whole and self._scales is not None:
             return plain_sums(x, self._numbers(), self._scales)
         if self._plain is None:
-            self._plain = self._weights.floats(self.name)
-        return x @ self._plain.T
+            plain = self._weights.floats(self.name)
+            self._plain = bfloat16_products.rounded(plain) if self._bfloat16 else plain
+        return (bfloat16_products.rounded(x) if self._bfloat16 else x) @ self._plain.T
 
-    def _pack(self) -> Packed | WholePacked:
+    def _pack(self) -> Packed | WholePacked | Bfloat16Packed:
+        if self._bfloat16:
+            return Bfloat16Packed(self._weights.floats(self.name))
         if self._scales is None:
             return Packed(self._weights.floats(self.name))
         return (WholePacked if self._whole else Packed)(self._numbers(), self._scales)
@@ -316,8 +325,8 @@ class Step:
         return self._named[role]
 
     def matrix(self, role: str) -> Matrix:
-        """Return the matrix of a role; with the setting `WHOLE` its products are computed in whole numbers."""
-        return Matrix(self.weights, self.tensor(role), whole=self.flag(WHOLE))
+        """Return the matrix of a role; the settings `WHOLE` and `BFLOAT16` say how its products are computed."""
+        return Matrix(self.weights, self.tensor(role), whole=self.flag(WHOLE), bfloat16=self.flag(BFLOAT16))
 
     def floats(self, role: str, *shape: int) -> Floats:
         """Return the tensor of a role, which must have this shape."""

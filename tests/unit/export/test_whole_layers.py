@@ -11,7 +11,7 @@ import torch
 
 import tiny
 from heedful.errors import UsageError
-from heedful.export.whole_layers import HEADING
+from heedful.export.whole_layers import HALF_HEADING, HEADING
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load, whole_products
 from heedful.storage.manifest import CARD, CONFIG
@@ -72,3 +72,21 @@ def test_every_form_and_numpy_answer_the_same(folder: Path, monkeypatch: pytest.
     monkeypatch.setattr(kernels, "LIBRARY", None)
     # What feeds a layer differs in its last bits, which may move a number by one step of 254.
     assert np.abs(load(folder).logits(TEXTS) - found).max() < 2e-3 * np.abs(found).max()
+
+
+def test_a_folder_of_16_bits_is_computed_in_bfloat16_and_one_of_32_no_more(folder: Path) -> None:
+    half, full = folder.with_name("half"), folder.with_name("full")
+    assert tiny.run("export", folder.with_name("model"), "--float16", half).code == 0
+    assert tiny.run("export", half, "--float32", full).code == 0
+    steps = [json.loads((each / CONFIG).read_text())["network"]["read"] for each in (folder, half, full)]
+    assert [step.get("whole") for step in steps[0]] == [step.get("bfloat16") for step in steps[1]]
+    assert any(step.get("bfloat16") for step in steps[1])
+    assert not any(
+        "bfloat16" in step or "whole" in step for step in (*steps[2], *(s for s in steps[1] if "whole" in s))
+    )
+    cards = [(each / CARD).read_text() for each in (half, full)]
+    assert [card.count(HALF_HEADING) for card in cards] == [1, 0]
+    plain, found = load(folder.with_name("model")).logits(TEXTS), load(half).logits(TEXTS)
+    assert 0 < np.abs(found - plain).max() < 0.02 * np.abs(plain).max()
+    for text, row in zip(TEXTS, found, strict=True):
+        assert (load(half).logits([text])[0] == row).all()
