@@ -18,10 +18,10 @@ from heedful.explain.neighbors import Neighbor
 from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.strangeness import Strangeness
 from heedful.explain.word_features import WordFeatures
+from heedful.storage.fields import Fields
 from heedful.structures import MapPlace
 
 Array = NDArray[Any]
-Part = TypeVar("Part")
 Number = TypeVar("Number", bound=np.generic)
 FORMAT = 1
 _SLACK = 0.02
@@ -275,27 +275,21 @@ class Explanation:
         Raises:
             DataError: if the version is unknown, or a field is missing, superfluous or malformed.
         """
-        rest = dict(record)
-        if rest.pop("format", None) != FORMAT:
-            raise DataError(f"format: expected {FORMAT}; got {record.get('format')!r}. Write the file anew.")
+        table = Fields(record, "", error=DataError)
+        if (version := table.record.get("format")) != FORMAT:
+            raise table.wrong("format", f"must be {FORMAT}; got {version!r:.80}. Write the file anew")
+        made = {name: _part_of(kind, table.part(name)) for name, kind in _PARTS.items() if name in table}
+        several = {
+            name: tuple(_part_of(kind, part) for part in table.parts(name))
+            for name, kind in _SEVERAL.items()
+            if name in table
+        }
+        if "score_range" in table:
+            made["score_range"] = tuple(map(float, table.numbers("score_range")))
+        rest = {name: value for name, value in table.record.items() if name != "format"}
         try:
-            score_range = rest.pop("score_range", None)
-            if not isinstance(score_range, list | tuple | None):
-                raise TypeError(f"score_range must be a list; got {score_range!r:.80}")
             make: Callable[..., Explanation] = cls  # which checks every field
-            return make(
-                sides=tuple(_made(SentenceView, side) for side in _listed(rest.pop("sides"))),
-                score_range=None if score_range is None else (float(score_range[0]), float(score_range[1])),
-                faithfulness=_made_if(DeletionScore, rest.pop("faithfulness", None)),
-                attribution=_made_if(Attribution, rest.pop("attribution", None)),
-                others=tuple(_made(Attribution, each) for each in _listed(rest.pop("others", ()))),
-                features=_made_if(WordFeatures, rest.pop("features", None)),
-                tags=tuple(_made(TagOfWord, each) for each in _listed(rest.pop("tags", ()))),
-                neighbors=tuple(_made(Neighbor, each) for each in _listed(rest.pop("neighbors", ()))),
-                none_of_these=_made_if(Strangeness, rest.pop("none_of_these", None)),
-                policy=tuple(_made(PolicySteps, each) for each in _listed(rest.pop("policy", ()))),
-                **rest,
-            )
+            return make(**{**rest, **made, **several})
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise DataError(f"not an explanation as written by to_dict: {error}") from error
 
@@ -331,21 +325,29 @@ class Explanation:
         return render_text(self, width=width, color=color, attention=attention)
 
 
-def _listed(value: object) -> tuple[object, ...]:
-    if not isinstance(value, list | tuple):
-        raise TypeError(f"expected a list; got {value!r:.80}")
-    return tuple(value)
+_PARTS: dict[str, Callable[..., object]] = {
+    "faithfulness": DeletionScore,
+    "attribution": Attribution,
+    "features": WordFeatures,
+    "none_of_these": Strangeness,
+}
+"""A field that is a record of its own, to the class of the record."""
+_SEVERAL: dict[str, Callable[..., object]] = {
+    "sides": SentenceView,
+    "others": Attribution,
+    "tags": TagOfWord,
+    "neighbors": Neighbor,
+    "policy": PolicySteps,
+}
+"""A field that lists records, to their class."""
 
 
-def _made(kind: Callable[..., Part], record: object) -> Part:
+def _part_of(kind: Callable[..., object], table: Fields) -> object:
     """Make a part of an explanation, which checks its fields, from a table."""
-    if not isinstance(record, Mapping):
-        raise TypeError(f"expected a table; got {record!r:.80}")
-    return kind(**record)
-
-
-def _made_if(kind: Callable[..., Part], record: object) -> Part | None:
-    return None if record is None else _made(kind, record)
+    try:
+        return kind(**table.record)
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise table.refused(f"is not as to_dict writes it: {error}") from error
 
 
 def _set(record: object, **values: object) -> None:

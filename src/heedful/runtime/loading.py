@@ -37,6 +37,7 @@ from heedful.runtime.settings import Settings, read_settings
 from heedful.runtime.tag_model import PlacedAsking, Tagger
 from heedful.runtime.tag_part import read_tag_part, tags_decision
 from heedful.runtime.weights import Weights, read_words_and_weights
+from heedful.storage.fields import Fields
 from heedful.storage.folders import read_settled
 from heedful.storage.installed import kept
 from heedful.storage.manifest import (
@@ -162,24 +163,25 @@ def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVe
         ArtifactError: if a setting or a tensor of it is wrong.
     """
     path = Path("the sentence encoder of the model")
-    texts = {}
-    for name in ("config", "vocabulary"):
-        try:
-            texts[name] = json.loads(content[name].tobytes())
-        except (KeyError, ValueError, RecursionError) as error:
-            raise UsageError(
-                f"sentence.texts: {name} of the sentence encoder cannot be read: {error!r}"
-            ) from error
-        if not isinstance(texts[name], dict):
-            raise UsageError(f"sentence.texts: {name} of the sentence encoder is no table")
-    settings = read_settings(texts["config"], path)
+    settings = read_settings(_table_of(content, "config"), path)
     if settings.kind.outputs != "vector":
         raise UsageError(f"sentence.texts: expected a sentence encoder; got a model of {settings.task!r}")
-    vocabulary = _vocabulary(texts["vocabulary"], path)
+    vocabulary = _vocabulary(_table_of(content, "vocabulary"), path)
     own = {name.removeprefix(KEPT): each for name, each in content.items() if name.startswith(KEPT)}
     weights = Weights(path, own=own)
     program = _program(settings, vocabulary, weights)
     return SentenceVectors(Asking(settings, vocabulary), program, _decision(settings, (), weights, program))
+
+
+def _table_of(content: Mapping[str, NDArray[np.generic]], name: str) -> dict[str, object]:
+    """Read a record of a sentence encoder, which stands in a tensor as JSON."""
+    try:
+        record = json.loads(content[name].tobytes())
+    except (KeyError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"sentence.texts: {name} of the sentence encoder cannot be read: {error!r}"
+        ) from error
+    return dict(Fields(record, "sentence.texts", f"{name} of the sentence encoder", UsageError).record)
 
 
 def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision[Any]:

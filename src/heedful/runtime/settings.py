@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeGuard, TypeVar, get_args
+from typing import TypeGuard, get_args
 
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import KINDS, Kind
@@ -108,25 +108,20 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         raise UsageError(
             f"{path}: this is a {task!r} model; the runtime runs {', '.join(KINDS)}. Use heedful predict."
         )
-    task = _one_of(model, "task", tuple(KINDS), "text")
-    tokenizer = _one_of(text, "tokenizer", tuple(TOKENIZERS))
-    markup: Markup = _one_of(text, "markup", get_args(Markup), "keep")
+    task = model.one_of("task", KINDS, "text")
+    tokenizer = text.one_of("tokenizer", TOKENIZERS)
+    markup: Markup = text.one_of("markup", get_args(Markup), "keep")
     normalize = text.flag("normalize", False)
     tokens = text.whole("max_tokens", 400)
     if not 1 <= tokens < 2**31:
-        raise _unusable(text, "max_tokens", tokens)
-    truncate = _one_of(text, "truncate", ("error", "head", "drop", "window"), "error")
-    temperature, costs, wide = (
-        config.get("temperature", 1.0),
-        config.get("costs", []),
-        config.get("wide", 0.0),
+        raise text.wrong("max_tokens", f"cannot be {tokens!r:.80}")
+    truncate = text.one_of("truncate", ("error", "head", "drop", "window"), "error")
+    temperature, wide = (
+        _within(fields, "temperature", 1.0, 1e-6, 1e6),
+        _within(fields, "wide", 0.0, 0.0, math.inf),
     )
-    if not (isinstance(temperature, float) and math.isfinite(temperature) and 1e-6 <= temperature <= 1e6):
-        raise _unusable(fields, "temperature", temperature)
-    if not _are_costs(costs):
-        raise _unusable(fields, "costs", costs)
-    if isinstance(wide, bool) or not isinstance(wide, int | float) or not 0 <= wide < math.inf:
-        raise _unusable(fields, "wide", wide)
+    if not _are_costs(costs := fields.items("costs", ())):
+        raise fields.wrong("costs", f"cannot be {costs!r:.80}")
     if parser := text.record.get("parser"):
         raise UsageError(
             f"{path}: text.parser={parser!r:.80}: the runtime has no parser of sentences. Use heedful predict."
@@ -147,12 +142,12 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         tokens,
         "head" if truncate == "head" else "error",
         temperature,
-        _phrases(text.record.get("phrases", {}), path),
-        float(wide),
+        _phrases(text.part("phrases", {})),
+        wide,
         fields.table(SENTENCE, {}),
         network,
-        str(model.record.get("encoder", "")),
-        str(model.record.get("pooling", "")),
+        model.text("encoder", ""),
+        model.text("pooling", ""),
         run.record,
         tuple(tuple(map(float, row)) for row in costs),
         model.record.get("outputs"),
@@ -164,34 +159,27 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
     )
 
 
-Name = TypeVar("Name", bound=str)
-
-
-def _one_of(fields: Fields, name: str, names: tuple[Name, ...], default: Name | None = None) -> Name:
-    """Return the name that a setting is."""
-    value = fields.value(name) if default is None else fields.record.get(name, default)
-    found = next((each for each in names if each == value), None)
-    if found is None:
-        raise _unusable(fields, name, value)
-    return found
-
-
-def _unusable(fields: Fields, name: str, value: object) -> Exception:
-    return fields.wrong(name, f"cannot be {value!r:.80}")
-
-
-def _phrases(table: object, path: Path) -> PhraseRule:
+def _phrases(fields: Fields) -> PhraseRule:
+    """Read which features a wide part has."""
+    names = ("words", "shortest", "longest")
+    fields.only(*names)
     try:
-        if not isinstance(table, Mapping):
-            raise UsageError(f"must be a table; got {table!r:.80}")
-        return PhraseRule(**table)
-    except (TypeError, UsageError) as error:
-        raise ArtifactError(f"{path / CONFIG}: text.phrases: {error}. {REMEDY}") from error
+        return PhraseRule(**{name: fields.whole(name) for name in names if name in fields})
+    except UsageError as error:
+        raise fields.refused(str(error)) from error
 
 
-def _are_costs(value: object) -> TypeGuard[list[list[float]]]:
+def _within(fields: Fields, name: str, default: float, least: float, most: float) -> float:
+    """Read a finite number of a range."""
+    value = fields.number(name, default)
+    if not (math.isfinite(value) and least <= value <= most):
+        raise fields.wrong(name, f"cannot be {value!r:.80}")
+    return float(value)
+
+
+def _are_costs(value: tuple[object, ...]) -> TypeGuard[tuple[list[float], ...]]:
     """Return whether this is a square table of costs, or empty."""
-    return isinstance(value, list) and all(
+    return all(
         isinstance(row, list)
         and len(row) == len(value)
         and all(type(cost) in (int, float) and 0 <= cost < math.inf for cost in row)

@@ -14,12 +14,13 @@ Settings have checks of their own, for ranges and names: see `heedful.checked`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TypeGuard, TypeVar
 
 from heedful.errors import ArtifactError, shown
 
 Value = TypeVar("Value")
+Name = TypeVar("Name", bound=str)
 
 
 class Fields:
@@ -93,8 +94,17 @@ class Fields:
         return tuple(self._read(name, is_list, "a list", default))
 
     def texts(self, name: str, default: tuple[()] | None = None) -> tuple[str, ...]:
-        """Return a list of strings."""
-        return self._each(name, is_text, "a string", default)
+        """Return a list of strings, which may be long."""
+        found = self.items(name, default)
+        return found if are_texts(found) else self._each(name, is_text, "a string", default)
+
+    def one_of(self, name: str, names: Collection[Name], default: Name | None = None) -> Name:
+        """Return one of some names."""
+        value = self.value(name) if default is None else self.record.get(name, default)
+        found = next((each for each in names if each == value), None)
+        if found is None:
+            raise self.wrong(name, f"cannot be {value!r:.80}; known: {', '.join(names)}")
+        return found
 
     def numbers(self, name: str, default: tuple[()] | None = None) -> tuple[float, ...]:
         """Return a list of numbers, each as it stands in the record."""
@@ -107,7 +117,8 @@ class Fields:
     def texts_by_name(self, name: str, default: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return a table whose values are strings."""
         part = self.part(name, default)
-        return {key: part.text(key) for key in part}
+        values = tuple(part.record.values())
+        return dict(zip(part, values if are_texts(values) else map(part.text, part), strict=True))
 
     def part(self, name: str, default: Mapping[str, object] | None = None) -> Fields:
         """Return the fields of a table in the record."""
@@ -135,6 +146,10 @@ class Fields:
             The exception, to be raised.
         """
         return self._refused(f"{self.path}{name}", problem)
+
+    def refused(self, problem: str) -> Exception:
+        """Make the exception for the record as a whole; see `wrong`."""
+        return self._refused(self.path.rstrip(".") or "the record", problem)
 
     def _refused(self, what: str, problem: str) -> Exception:
         return self._error(": ".join(filter(None, (self.place, f"{what} {problem}"))))
@@ -174,6 +189,11 @@ class Fields:
 def is_text(value: object) -> TypeGuard[str]:
     """Return whether a value is a string."""
     return isinstance(value, str)
+
+
+def are_texts(values: tuple[object, ...]) -> TypeGuard[tuple[str, ...]]:
+    """Return whether all values are strings."""
+    return set(map(type, values)) <= {str}
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from heedful.errors import ArtifactError
+from heedful.storage.fields import Fields
 from heedful.storage.layout import MODEL, SETTINGS, holds_run, holds_study
 
 Value = TypeVar("Value")
@@ -144,10 +145,12 @@ def listed(folder: Path) -> frozenset[str]:
         record = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError):
         return frozenset()
-    files = record.get("files") if isinstance(record, dict) and "format_version" in record else None
-    if not isinstance(files, dict) or not all(isinstance(entry, dict) for entry in files.values()):
+    try:
+        fields = Fields(record, "")
+        fields.value("format_version")
+        return frozenset({MANIFEST, *fields.parts_by_name("files")})
+    except ArtifactError:
         return frozenset()
-    return frozenset({MANIFEST, *files})
 
 
 def manifest_checksum(folder: Path) -> str:
@@ -218,29 +221,29 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
     refuse_no_folder(folder)
     if not path.is_file():
         raise ArtifactError(f"{path}: missing, so this is no folder written by heedful. Check the path.")
-    manifest = read_json(path, dict)
-    version = manifest.get("format_version")
-    if type(version) is not int or version != FORMAT_VERSION:  # Python holds True and 1.0 for equal to 1
+    manifest = Fields(
+        read_json(path, dict), str(path), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}")
+    )
+    if (version := manifest.whole("format_version")) != FORMAT_VERSION:
         raise ArtifactError(
-            f"{path}: expected format_version {FORMAT_VERSION}, found {version!r}. "
+            f"{path}: expected format_version {FORMAT_VERSION}, found {version}. "
             "Use the version of heedful that wrote it, or train the model again."
         )
-    files = manifest.get("files")
-    if not isinstance(files, dict) or sorted(files) != sorted(names):
-        listed = sorted(files) if isinstance(files, dict) else []
-        raise ArtifactError(f"{path}: expected the files {sorted(names)}, found {listed}. {REMEDY}")
-    if path.read_bytes() != json_text(manifest).encode():
+    files = manifest.part("files")
+    if sorted(files) != sorted(names):
+        raise ArtifactError(f"{path}: expected the files {sorted(names)}, found {sorted(files)}. {REMEDY}")
+    if path.read_bytes() != json_text(manifest.record).encode():
         raise ArtifactError(f"{path}: was altered after it was written. {REMEDY}")
     for name in names:
         if name != CARD:
-            _verify_file(folder / name, files[name])
+            _verify_file(folder / name, files.table(name))
 
 
-def _verify_file(path: Path, entry: object) -> None:
+def _verify_file(path: Path, entry: Mapping[str, object]) -> None:
     if not path.is_file():
         raise ArtifactError(f"{path}: missing. {REMEDY}")
     found: dict[str, object] = {"bytes": path.stat().st_size}
-    if isinstance(entry, dict) and found["bytes"] == entry.get("bytes"):
+    if found["bytes"] == entry.get("bytes"):
         found["sha256"] = sha256(path)
     if found != entry:
         raise ArtifactError(
@@ -310,12 +313,8 @@ def read_words(path: Path) -> dict[str, object]:
 
 
 def _unpacked(found: Mapping[str, object], path: Path) -> dict[str, object]:
-    length, text = found["bytes"], found["zlib"]
-    if type(length) is not int or not isinstance(text, str):
-        raise ArtifactError(
-            f'{path}: expected a whole number as "bytes" and a text as "zlib", got {length!r:.40} and '
-            f"{type(text).__name__}. {REMEDY}"
-        )
+    fields = Fields(found, str(path), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}"))
+    length, text = fields.whole("bytes"), fields.text("zlib")
     try:
         small = base64.b64decode(text, validate=True)
         if not 0 < length <= MOST_TIMES * len(small):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtifactError, UsageError, check_known
+from heedful.storage.fields import Fields
 from heedful.text.pieces import PIECES_KIND, PieceVocabulary
 from heedful.text.unknown_words import Nearest, NgramRule
 
@@ -231,13 +232,24 @@ class Vocabulary:
     @classmethod
     def from_plain(cls, content: object, source: str = "vocabulary") -> Vocabulary:
         """Read what `to_plain` gave; see `from_json`."""
-        _check_content(content, source)
-        assert isinstance(content, dict)  # as was checked
-        values = {name: value for name, value in content.items() if name not in ("format", "ngrams")}
-        ngrams = content.get("ngrams")
-        words = {"trainable": tuple(content["trainable"]), "extra": tuple(content["extra"])}
+        fields = Fields(
+            content, source, error=lambda problem: ArtifactError(f"{problem}. Save the model again.")
+        )
+        fields.only(*_FIELDS, "ngrams")
+        if fields.whole("format") != FORMAT:
+            raise fields.wrong(
+                "format", f"is {fields.whole('format')}, and this version of Heedful reads {FORMAT}"
+            )
         try:
-            return cls(**{**values, **words}, ngrams=None if ngrams is None else NgramRule(**ngrams))
+            return cls(
+                trainable=fields.texts("trainable"),
+                extra=fields.texts("extra"),
+                baseforms=fields.texts_by_name("baseforms"),
+                lowercase=fields.flag("lowercase"),
+                oov=fields.one_of("oov", get_args(OutOfVocabulary)),
+                buckets=fields.whole("buckets"),
+                ngrams=_ngrams_of(fields.part("ngrams")) if "ngrams" in fields else None,
+            )
         except UsageError as error:
             raise ArtifactError(f"{source}: {error}") from error
 
@@ -249,44 +261,19 @@ class Vocabulary:
         return word.lower() if self.lowercase else word
 
 
-_FIELDS: dict[str, type] = {
-    "format": int,
-    "lowercase": bool,
-    "oov": str,
-    "buckets": int,
-    "trainable": list,
-    "extra": list,
-    "baseforms": dict,
-}
-
-
+_FIELDS = ("format", "lowercase", "oov", "buckets", "trainable", "extra", "baseforms")
 _NGRAMS = ("rows", "shortest", "longest", "hashes")
 """What is kept of the rule of n-grams, where there is one."""
 _NGRAM_FLAGS = ("cased", "unknown_alone")
 """What is kept of it where it is true."""
 
 
-def _check_content(content: object, source: str) -> None:
-    if not isinstance(content, dict) or set(content) - {"ngrams"} != set(_FIELDS):
-        got = sorted(content) if isinstance(content, dict) else type(content).__name__
-        raise ArtifactError(
-            f"{source}: expected the fields {sorted(_FIELDS)}, got {got}. Save the model again."
-        )
-    if content["format"] != FORMAT:
-        raise ArtifactError(f"{source}: format {content['format']!r}, this version of Heedful reads {FORMAT}")
-    for name, kind in _FIELDS.items():
-        if type(content[name]) is not kind:
-            raise ArtifactError(
-                f"{source}: {name}: expected {kind.__name__}, got {type(content[name]).__name__}"
-            )
-    ngrams = content.get("ngrams", dict.fromkeys(_NGRAMS))
-    if not isinstance(ngrams, dict) or set(ngrams) - {*_NGRAM_FLAGS} != set(_NGRAMS):
-        raise ArtifactError(
-            f"{source}: ngrams: expected a table of {', '.join(_NGRAMS)}. Save the model again."
-        )
-    words = [*content["trainable"], *content["extra"], *content["baseforms"].values()]
-    if not set(map(type, words)) <= {str}:
-        raise ArtifactError(f"{source}: every word must be a string. Save the model again.")
+def _ngrams_of(fields: Fields) -> NgramRule:
+    """Read the rule of n-grams, which checks the ranges of its numbers."""
+    fields.only(*_NGRAMS, *_NGRAM_FLAGS)
+    rows, shortest, longest, hashes = map(fields.whole, _NGRAMS)
+    cased, unknown_alone = (fields.flag(name, False) for name in _NGRAM_FLAGS)
+    return NgramRule(rows, shortest, longest, hashes, cased, unknown_alone)
 
 
 def _bucket(word: str, buckets: int) -> int:

@@ -31,14 +31,14 @@ def test_what_is_not_said_has_its_default() -> None:
         ("", "network", [], r"network must be a table; got \[\]"),
         ("", "temperature", 0.0, r"temperature cannot be 0\.0"),
         ("", "costs", [[0.0, 1.0]], "costs cannot be"),
-        ("", "wide", True, "wide cannot be True"),
+        ("", "wide", True, "wide must be a number; got True"),
         ("model", "task", 3, r"model\.task cannot be 3"),
         ("text", "tokenizer", ["treebank"], r"text\.tokenizer cannot be \['treebank'\]"),
         ("text", "max_tokens", 0, r"text\.max_tokens cannot be 0"),
         ("text", "max_tokens", True, r"text\.max_tokens must be a whole number; got True"),
         ("text", "normalize", 1, r"text\.normalize must be true or false; got 1"),
         ("text", "truncate", "tail", r"text\.truncate cannot be 'tail'"),
-        ("text", "phrases", 3, r"text\.phrases: must be a table; got 3"),
+        ("text", "phrases", 3, r"text\.phrases must be a table; got 3"),
     ],
 )
 def test_a_wrong_setting_is_named(part: str, name: str, value: object, said: str) -> None:

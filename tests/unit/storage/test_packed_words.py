@@ -59,7 +59,7 @@ def test_what_would_not_become_smaller_or_would_be_refused_stays_plain(words: tu
         (small(b"{}", bytes=0), "cannot be"),
         (small(b"{}", bytes=-1), "cannot be"),
         (small(b"{}", bytes=10**300), "cannot be"),
-        (small(b"{}", zlib=None), '"zlib"'),
+        (small(b"{}", zlib=None), "zlib must be a string"),
         (small(b"{}", zlib="=="), "damaged"),
         (small(b"{}", zlib="e\u00e9=="), "damaged"),
         (small(b"{}", zlib=base64.b64encode(b"no zlib").decode()), "damaged"),
