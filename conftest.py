@@ -7,12 +7,15 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 HERE = Path(__file__).parent
+ENGLISH = HERE / "packages" / "heedful-en"
 
 # The models of the tests are tiny: a second thread costs more than it brings, above all on a busy machine. Set before
 # torch is imported, and inherited by every process a test starts; tests about threads set their own number.
@@ -57,9 +60,44 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave the trials, and what they import, alone where they are neither named nor asked for."""
+    """Leave the trials, and what they import, alone where they are neither named nor asked for.
+
+    Likewise the tests of packages that are not there.
+    """
     asked = "not trial" not in config.getoption("markexpr") or any("trials" in each for each in config.args)
-    return True if collection_path == HERE / "tests" / "trials" and not asked else None
+    trials = collection_path == HERE / "tests" / "trials" and not asked
+    return True if trials or collection_path in map(_tests_of, _missing()) else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say whose tests were left out."""
+    for name in _missing():
+        terminalreporter.write_line(f"{name} is not installed: its tests were left out")
+
+
+@cache
+def _missing() -> tuple[str, ...]:
+    """Return the packages of the folder packages that have no files on the path."""
+    return tuple(name for name in ("heedful-en", "heedful-lab") if find_spec(name.replace("-", "_")) is None)
+
+
+def _tests_of(name: str) -> Path:
+    return HERE / "packages" / name / "tests"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip, and count, what needs the English package where only heedful is installed."""
+    needed = item.get_closest_marker("english") or ENGLISH in item.path.parents
+    if needed and not _english():
+        pytest.skip("heedful-en is not installed")
+
+
+@cache
+def _english() -> bool:
+    """Return whether heedful-en is there as a user has it: its files on the path alone bring nothing."""
+    from heedful.storage.installed import installed
+
+    return "en-nli" in installed("heedful.models")
 
 
 @pytest.fixture(scope="session")

@@ -83,8 +83,15 @@ def answers(kind: type, right: list[str]) -> list[object]:
     return list(right)
 
 
+def premise(kind: type, text: str) -> str:
+    """Return what stands before a text: grades of relatedness are of two texts, which share words or not."""
+    if kind is not PairScorer:
+        return "a remark"
+    return text if any(word in text.split() for word in SIDES["good"]) else "nobody else came along"
+
+
 def inputs(kind: type, texts: list[str]) -> list[object]:
-    return [("a remark", text) for text in texts] if kind in PAIRED else list(texts)
+    return [(premise(kind, text), text) for text in texts] if kind in PAIRED else list(texts)
 
 
 def weighted() -> tuple[list[str], list[str], np.ndarray]:
@@ -144,7 +151,7 @@ def test_heavy_examples_win_from_a_file(kind: type, changed: dict[str, object], 
     column = "score" if kind in (TextScorer, PairScorer) else "label"
     with (tmp_path / "train.jsonl").open("w") as file:
         for text, target, weight in zip(texts, gold, weights.tolist(), strict=True):
-            own = ("a remark", text) if kind in PAIRED else (text,)
+            own = (premise(kind, text), text) if kind in PAIRED else (text,)
             file.write(json.dumps({**dict(zip(names, own, strict=True)), column: target, "w": weight}) + "\n")
     settings = [f"{name.replace('__', '.')}={value}" for name, value in changed.items()]
     config = load_config(

@@ -13,6 +13,8 @@ from heedful.opening import open_model
 from heedful.tasks import load_model
 from heedful.tasks.sentences.keeping_sums import BY_SUMS
 
+pytestmark = pytest.mark.english  # without word vectors there are no features of whole texts, and no sums
+
 PLAIN = ("--no-baseline", "--quiet")
 SMALL = ("--set=model.sentence=mean", "--set=model.wide=linear", "--set=data.few_rows=1000")
 NEW = [

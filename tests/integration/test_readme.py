@@ -41,6 +41,7 @@ def test_the_readme_is_short(readme: str) -> None:
     assert len(readme.splitlines()) <= 120
 
 
+@pytest.mark.english
 def test_marked_blocks_run(readme: str, tmp_path: Path) -> None:
     marked = blocks(readme)
     if not marked:

@@ -11,7 +11,7 @@ import pytest
 
 import tiny
 
-pytest.importorskip("heedful_en")
+pytestmark = pytest.mark.english
 
 FIRST = [
     "red",

@@ -314,7 +314,8 @@ def environment() -> dict[str, object]:
         "processors": os.cpu_count(),
         **threads.settings(),
         "cuda": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-        "packages": {name: _version(name) for name in _PACKAGES},
+        # some builds say in the module alone which one they are: 2.11.0+cu130
+        "packages": {name: _version(name) for name in _PACKAGES} | {"torch": str(torch.__version__)},
     }
 
 

@@ -167,8 +167,10 @@ def test_a_model_is_trained_saved_and_loaded(settings: dict[str, Any], tmp_path:
     assert "superb" in model.explain("a superb film").to_text()
 
 
+@pytest.mark.english
 def test_the_page_runs(tmp_path: Path) -> None:
     """And the model that it saves is refused, with the mask's name, by a process that does not know the mask."""
+    pytest.importorskip("spacy", reason="the parser needs spaCy")
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     program = tmp_path / "page.py"
     program.write_text("\n".join(blocks), encoding="utf-8")

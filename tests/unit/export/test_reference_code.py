@@ -232,6 +232,7 @@ def test_rules_of_which_the_program_knows_nothing_are_refused(rules: dict[str, s
         read_page()["predict"](Other(), [("a text",)])
 
 
+@pytest.mark.english
 def test_the_default_classifier_of_few_english_rows(tmp_path: Path) -> None:
     """A meaning that no training word tells, so that the part over the vectors of words is chosen."""
     animals, places = (

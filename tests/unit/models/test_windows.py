@@ -70,8 +70,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny.write_csv(root / "test.csv", rows[120:], ["text", "label"])
     settings = {
         "data.train": "train.csv", "data.test": "test.csv", "data.truncate": "window", "data.max_tokens": 32,
-        "model.width": 16, "model.hidden": 16, "model.dropout": 0.0, "model.wide": "none", "train.epochs": 8,
-        "train.optimizer.lr": 0.01, "train.device": "cpu",
+        "model.width": 16, "model.hidden": 16, "model.dropout": 0.0, "model.wide": "none", "train.epochs": 25,
+        "train.optimizer.lr": 0.01, "train.device": "cpu", "train.patience": 25, "train.least_steps": 0,
+        "data.few_rows": 0, "model.sentence": "none",
     }  # fmt: skip
     changes = [f"--set={name}={value}" for name, value in settings.items()]
     result = tiny.run("train", "my-texts", "--no-baseline", "--data", root, "--out", root / "run", *changes)

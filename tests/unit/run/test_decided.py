@@ -94,7 +94,7 @@ def test_scores_of_any_range_need_no_remedy(tmp_path: Path, low: float, high: fl
 @pytest.mark.parametrize(
     ("settings", "options"),
     [
-        ([], {"inner": decided.INNER}),
+        pytest.param([], {"inner": decided.INNER}, marks=pytest.mark.english),
         (["model.encoder_options.scale=4"], {"scale": 4}),
         (["model.encoder=bi-gru"], {}),
         (["text.vectors="], {}),

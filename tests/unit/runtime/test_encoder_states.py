@@ -63,6 +63,7 @@ def test_a_folder_names_the_encoder_and_refuses_another_one(monkeypatch: pytest.
         read_sentence_part(both.table(), tensors.__getitem__, 2, 1, read_states)
 
 
+@pytest.mark.english
 def test_a_complete_part_holds_the_encoder_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     packaged = packaged_states()
     some = SentencePart(
@@ -81,6 +82,7 @@ def test_a_complete_part_holds_the_encoder_itself(monkeypatch: pytest.MonkeyPatc
         read_sentence_part(table, broken.__getitem__, 1, 1, read_states)
 
 
+@pytest.mark.english
 def test_an_encoder_that_was_replaced_since_it_was_read_is_not_kept(tmp_path: Path) -> None:
     packaged = packaged_states()
     for folder in (tmp_path, tmp_path / "gone"):
@@ -91,6 +93,7 @@ def test_an_encoder_that_was_replaced_since_it_was_read_is_not_kept(tmp_path: Pa
             replace(packaged, folder=folder).complete()
 
 
+@pytest.mark.english
 def test_features_are_the_states_and_the_vector_of_a_text() -> None:
     packaged, texts = packaged_states(), [["a", "man", "plays"], [], ["dull"]]
     rows = packaged.of(texts)
@@ -106,5 +109,9 @@ def test_an_encoder_that_is_not_installed_is_named_with_the_command() -> None:
     assert not has_sentence_encoder("no-such-encoder")
     with pytest.raises(UsageError, match="pip install"):
         packaged_states("no-such-encoder")
+
+
+@pytest.mark.english
+def test_a_model_of_another_kind_is_no_sentence_encoder() -> None:
     with pytest.raises(UsageError, match="no sentence encoder"):
         packaged_states("en-nli")

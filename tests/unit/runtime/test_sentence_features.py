@@ -41,6 +41,7 @@ def test_a_text_without_known_words_is_zero_and_no_text_depends_on_the_others() 
     assert MEAN.of([]).shape == (0, 2)
 
 
+@pytest.mark.english
 def test_the_rows_of_a_package_have_their_names() -> None:
     found = MeanOfVectors.packaged("heedful-en")
     assert found.width == 300

@@ -58,6 +58,7 @@ def test_entry_points_that_an_installation_writes_last_are_found(
     assert list(installed(GROUP)) == ["whole"]
 
 
+@pytest.mark.english
 def test_what_is_given_out_is_a_copy() -> None:
     installed("heedful.models").clear()
     assert "en-nli" in installed("heedful.models")

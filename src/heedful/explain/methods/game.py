@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,10 +110,11 @@ def game_of(
     own, logits = tuple(tuple(words) for words in sides), np.asarray(whole, np.float64)
     linear, others = linear_shares(parts, own, len(logits))
     needed = network is not None or others.sentence is not None
-    # what a model without a network adds to its parts, whatever the words: the mean of the training numbers, say
-    constant = np.zeros(len(logits), np.float32)
-    if network is None and needed:
-        constant = (logits - parts.added(constant, own)).astype(np.float32)
+
+    @cache
+    def constant() -> NDArray[np.float32]:
+        """Return what a model without a network adds to its parts, such as the mean of the training numbers."""
+        return (logits - parts.added(np.zeros(len(logits), np.float32), own)).astype(np.float32)
 
     def examples(choices: Sequence[Kept]) -> list[list[list[str]]]:
         return [
@@ -122,10 +124,12 @@ def game_of(
 
     def answered(choices: Sequence[Kept], added: Parts) -> Values:
         asked = examples(choices)
-        found = np.tile(constant, (len(asked), 1))
-        if network is not None:
-            found = found + np.asarray(network(asked), np.float32)
-        return np.array(added.added_to_all(list(found), asked), np.float64).reshape(len(asked), len(logits))
+        rows = (
+            np.tile(constant(), (len(asked), 1))
+            if network is None
+            else np.asarray(network(asked), np.float32)
+        )
+        return np.array(added.added_to_all(list(rows), asked), np.float64).reshape(len(asked), len(logits))
 
     return Game(
         own,

@@ -8,10 +8,14 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.linear_parts import Shared
 from heedful.explain.methods.contributing import EXACT, contributions, players_of, shapley_of
-from heedful.explain.methods.game import Game
+from heedful.explain.methods.deleting import occlusion
+from heedful.explain.methods.game import Game, game_of
 from heedful.explain.methods.question import Kept
+from heedful.runtime.parts import Parts
+from heedful.text.wide_part import PhraseRule, WidePart
 
 TABLE = np.random.default_rng(1).standard_normal((400, 3))
 
@@ -128,6 +132,20 @@ def test_a_text_without_words_is_its_base() -> None:
     )
     found = contributions(game)
     assert (found.choices, found.shares.start.tolist()) == (0, [0.75, 0.5])
+
+
+def test_numbers_of_words_and_characters_alone_begin_at_their_mean() -> None:
+    rule = PhraseRule(words=1, shortest=3, longest=3)
+    words = ("so", "grand")
+    numbers = np.unique(np.asarray(rule.numbers(words, 0)))
+    weights, bias = np.full((len(numbers), 1), 0.25, np.float32), np.zeros(1, np.float32)
+    parts = Parts(wide=WidePart(rule, numbers, np.ones(len(numbers), np.float32), weights, bias))
+    (added,) = parts.added(np.zeros(1, np.float32), [words]).tolist()
+    game = game_of([words], [2.0 + added], None, parts)  # 2 is the mean of the numbers that were learned
+    assert added > 0.1
+    by_deletion = occlusion(game.question(ExplainedValue("number")))
+    assert (by_deletion.start, by_deletion.whole) == pytest.approx((2.0, 2.0 + added))
+    assert contributions(game).shares.start == pytest.approx(np.array([2.0]))
 
 
 def test_fewer_choices_still_add_up() -> None:

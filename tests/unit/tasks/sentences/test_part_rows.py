@@ -45,6 +45,7 @@ def test_a_part_of_drawn_rows_learns_their_gold_and_says_how_many_they_are() -> 
     assert (found.drawn, expected.drawn) == (120, 0)
 
 
+@pytest.mark.english
 def test_of_very_many_rows_the_features_of_whole_texts_are_read_of_drawn_ones(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -115,7 +115,8 @@ def peak_bytes(step: Step) -> int:
     """
     os.environ.setdefault("KINETO_LOG_LEVEL", "9")  # its own start and stop lines are no news to anyone
     activities = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
+    # of one cycle all events are kept either way; torch 2.11 warns where it is not asked for
+    with torch.profiler.profile(activities=activities, profile_memory=True, acc_events=True) as profile:
         step()
     results = profile.profiler.kineto_results
     events = sorted((e for e in results.events() if e.name() == "[memory]"), key=lambda e: e.start_ns())
