@@ -64,14 +64,18 @@ class Book:
 
     def pages(self) -> dict[Path, str]:
         """Return every page by its path."""
-        own = {DOCS / "results" / file.name: _kept(file) for file in sorted((NOTES / "pages").glob("*.md"))}
+        own = {
+            DOCS / "results" / file.name: FIGURE.sub(self._figure, _kept(file))
+            for file in sorted((NOTES / "pages").glob("*.md"))
+        }
         names = [*FIRST, *(name for name in tables() if name not in FIRST)]
         made = {DOCS / "results" / f"{name}.md": text for name in names if (text := self._table(name))}
         measured = read_costs(RESULTS / "benchmarks" / "models-amd.json")
         verdicts = judge(read_claims(NOTES / "claims.toml"), self.result, self.resampled, measured)
         own[DOCS / "results" / CLAIMS_PAGE] = claims_page(verdicts)
         own[DOCS / "results" / "costs.md"] = costs(RUNS)
-        pages = {DOCS / "results.md": self._first(section(verdicts), made, own), **made, **own}
+        own[DOCS / "results" / "tables.md"] = _contents(made, own)
+        pages = {DOCS / "results.md": self._first(section(verdicts)), **made, **own}
         written = {
             path: text if path.parent == DOCS else _with_way_back(text) for path, text in pages.items()
         }
@@ -105,16 +109,12 @@ class Book:
             return ""
         return "\n\n".join(filter(None, [f"# {table.title}", *sections, _note(name)])) + "\n"
 
-    def _first(self, claims: str, made: Mapping[Path, str], own: Mapping[Path, str]) -> str:
-        """Return the first page: the findings with the claims, and where the rest stands."""
+    def _first(self, claims: str) -> str:
+        """Return the first page: the findings with the claims."""
         findings = FIGURE.sub(self._figure, _kept(NOTES / "findings.md")).replace(CLAIMS, claims.strip())
         if "{" in findings:
             raise UsageError(f"findings.md: no figure is named by {findings[findings.index('{') :][:60]!r}")
-        lists = []
-        for heading, pages in (("Tables", made), ("Further pages", own)):
-            lines = [f"- [{_title(text)}](results/{path.name})" for path, text in pages.items()]
-            lists.append("\n".join([f"## {heading}", "", *lines]))
-        return "\n\n".join([findings.strip(), *lists]) + "\n"
+        return findings
 
     def _figure(self, named: re.Match[str]) -> str:
         """Write the figure that the findings name."""
@@ -129,6 +129,15 @@ class Book:
             return "not run"
         text = f"{figure.mean:.{columns[0].digits}f}"
         return text if figure.deviation is None else f"{text} ± {figure.deviation:.{columns[0].digits}f}"
+
+
+def _contents(made: Mapping[Path, str], own: Mapping[Path, str]) -> str:
+    """Return the page that lists all others."""
+    lists = ["# All tables and pages"]
+    for heading, pages in (("Tables", made), ("Further pages", own)):
+        lines = [f"- [{_title(text)}]({path.name})" for path, text in pages.items()]
+        lists.append("\n".join([f"## {heading}", "", *lines]))
+    return "\n\n".join(lists) + "\n"
 
 
 def _note(name: str) -> str:
