@@ -39,6 +39,7 @@ TEXTS = (
 )
 PAIRING = {"pair": "ordered", "relatedness": "symmetric", "pair-number": "symmetric"}
 LABELS = {"text": ("a", "b", "c"), "pair": ("a", "b", "c"), "labels": ("a", "b", "c")}
+LABELS |= {"label-columns": ("m: a", "t: b: x", "m: c", "t: d", "t: e")}
 TAGS = ("O", "B-x", "I-x", "B-y", "I-y")
 
 
@@ -77,7 +78,7 @@ def whole(
     Returns:
         The folder.
     """
-    outputs = 1 if "number" in task else 3
+    outputs = 1 if "number" in task else len(LABELS.get(task, TEXTS[:3]))
     alone: dict[str, Any] = {"width": 1, "hidden": 1, "pooling": "mean"} if encoder == "none" else {}
     alone = alone or {"width": 8, "hidden": 6}
     config = ModelConfig(task=task, outputs=outputs, encoder=encoder, **alone)

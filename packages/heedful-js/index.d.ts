@@ -54,6 +54,10 @@ interface Read {
   truncated: boolean;
   /** Whether a text has no words. */
   empty: boolean;
+  /** Labels of which one is right as often as the file promises, the likeliest first; only of files with `--coverage`. */
+  prediction_set?: string[];
+  /** Of a number, the ends between which it lies so often; likewise. */
+  interval?: [least: number, greatest: number];
 }
 
 /** One class or one number. */
@@ -66,11 +70,11 @@ export interface Answer extends Read {
   score: number | null;
 }
 
-/** Several labels. */
+/** Several labels, or a class of each of several label columns. */
 export interface LabelsAnswer extends Read {
-  /** Those that reach their threshold, the likeliest first. */
+  /** Those that reach their threshold, the likeliest first; of label columns one of each, such as "mood: glad". */
   labels: string[];
-  /** Of every label, each by itself. */
+  /** Of every label, each by itself; of label columns those of a column sum to 1. */
   probabilities: Record<string, number>;
 }
 

@@ -111,7 +111,6 @@ def test_an_onnx_file_has_the_probabilities_of_each_column(folder: Path) -> None
 @pytest.mark.parametrize(
     ("command", "part"),
     [
-        (("export", "RUN", "--page", "page.html"), "model.task='label-columns': a page answers"),
         (("train", "TRAIN", "--from", "RUN", "--out", "new"), "a model of label columns does not learn on"),
         (
             ("train", "TRAIN", "--label", "topic", "--label", "moods"),

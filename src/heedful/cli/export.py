@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     help="Write the word vectors of --page and --javascript in a fifth of their room.",
 )
 @click.option(
+    "--coverage",
+    type=float,
+    metavar="SHARE",
+    help="Let answers of --page and --javascript have a set that holds what is right so often (docs/limits.md).",
+)
+@click.option(
     "--check", is_flag=True, help="Compare the ONNX file with the model on 64 random batches first."
 )
 @threads_option
@@ -48,6 +54,7 @@ def command(
     page: Path | None,
     javascript: Path | None,
     compact: bool,
+    coverage: float | None,
     check: bool,
 ) -> None:
     """Write MODEL for use without torch; name at least one target.
@@ -76,6 +83,7 @@ def command(
     from heedful.export.folder import export_folder
     from heedful.export.left_out import note_of
     from heedful.export.onnx_file import export_onnx
+    from heedful.model.decisions import Wish
     from heedful.models.probing import refuse_overflow
     from heedful.page import export_model_file, export_page
     from heedful.runtime.settings import MISSING
@@ -92,11 +100,17 @@ def command(
         raise UsageError(
             "--compact is for the page and the file for JavaScript: give --page or --javascript too"
         )
+    if coverage is not None and page is None and javascript is None:
+        raise UsageError(
+            "--coverage is for the page and the file for JavaScript: give --page or --javascript too"
+        )
     if check and onnx is None:
         raise UsageError("--check compares an ONNX file: give --onnx FILE too")
     path = model_folder(model)
-    network, folder = load_model(path).network, load_model_folder(path)
+    loaded, folder = load_model(path), load_model_folder(path)
+    network = loaded.network
     refuse_overflow(network)
+    promise = None if coverage is None else loaded.promise_of(Wish(coverage))
     description = describe(network) if not any([onnx, page, javascript]) else described(network)
     for numbers, target in targets.items():
         if target is not None:
@@ -111,10 +125,10 @@ def command(
         said = "" if worst is None else f"; largest difference in 64 random batches {worst:.1e}"
         click.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB{said}")
     if page is not None:
-        export_page(folder, described(network), page, compact=compact)
+        export_page(folder, described(network), page, compact=compact, promise=promise)
         click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")
     if javascript is not None:
-        export_model_file(folder, described(network), javascript, compact=compact)
+        export_model_file(folder, described(network), javascript, compact=compact, promise=promise)
         click.echo(
             f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
         )

@@ -5,19 +5,24 @@ const EXACT = 7, PAIRS = 48, FEWEST = 16, LONG_TEXT = 40, TOKENS = 20000, STEPS 
 const PHRASES = 5, SHARE = 0.25, LEAST = 0.1, SHOWN = 10, NOTHING = 5e-4;
 
 // A number of an answer as a function of the logits: of a class or one of several labels its log-odds, of grades their
-// mean, else the number. ends: the least and the greatest number that there can be.
+// mean, else the number. ends: the least and the greatest number that there can be. rivals: the places of the classes
+// among which a class of a label column is chosen; null for all.
 class ExplainedValue {
-  constructor({ kind, column = 0, label = "", temperature = 1, quantity = "", ends = [0, 0] }) {
-    Object.assign(this, { kind, column, label, temperature, quantity, ends });
+  constructor({ kind, column = 0, label = "", temperature = 1, quantity = "", ends = [0, 0], rivals = null }) {
+    Object.assign(this, { kind, column, label, temperature, quantity, ends, rivals });
   }
 
   get isLogOdds() { return this.kind === "class" || this.kind === "label"; }
+
+  others(count) {
+    return (this.rivals ?? Array.from({ length: count }, (_, place) => place)).filter((place) => place !== this.column);
+  }
 
   value(logits) {
     const wide = logits.map((each) => each / this.temperature);
     if (this.kind === "grade") return sum(shared(wide).map((share, grade) => share * (grade + 1)));
     if (this.kind !== "class") return wide[this.column];
-    const others = wide.filter((_, place) => place !== this.column), top = Math.max(...others);
+    const others = this.others(wide.length).map((place) => wide[place]), top = Math.max(...others);
     return wide[this.column] - top - Math.log(sum(others.map((each) => Math.exp(each - top))));
   }
 
@@ -29,7 +34,7 @@ class ExplainedValue {
     }
     const made = wide.map((_, place) => Number(place === this.column));
     if (this.kind === "class") {
-      const others = wide.map((_, place) => place).filter((place) => place !== this.column);
+      const others = this.others(wide.length);
       shared(others.map((place) => wide[place])).forEach((share, i) => { made[others[i]] = -share; });
     }
     return made.map((each) => each / this.temperature);

@@ -64,7 +64,8 @@ class Model {
     const beside = this.beside(sides.map(({ read }) => read));
     const logits = Array.from(own, (logit, number) => logit + beside[number]);
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
-    return { ...this.decided(logits), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+    const decided = this.decided(logits);
+    return { ...decided, ...this.promised(decided), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
   }
 
   // What logits stand for; see heedful.model.decisions. {label, chosen, score, probabilities}
@@ -72,14 +73,49 @@ class Model {
     const { kind, temperature, thresholds, costs } = this;
     if (kind === "number") return { label: null, chosen: null, score: logits[0], probabilities: [] };
     const shares = kind === "labels" ? logits.map((logit) => 1 / (1 + Math.exp(-logit)))
-      : shared(logits.map((logit) => logit / temperature));
+      : kind === "columns" ? this.byColumn(logits) : shared(logits.map((logit) => logit / temperature));
     const probabilities = this.names.map((label, number) => ({ label, probability: shares[number] }));
     if (kind === "grades")
       return { label: null, chosen: null, score: sum(shared(logits).map((share, grade) => share * (grade + 1))), probabilities };
+    if (kind === "columns") {
+      const best = [...new Set(this.rivals)].map((own) => own.reduce((one, other) => (shares[other] > shares[one] ? other : one)));
+      return { label: null, chosen: best.sort((a, b) => a - b).map((place) => this.labels[place]), score: null, probabilities };
+    }
     if (kind !== "labels") return { label: this.labels[cheapest(shares, costs)], chosen: null, score: null, probabilities };
     const reached = [...shares.keys()].filter((place) => shares[place] >= thresholds[place]);
     const chosen = reached.sort((a, b) => shares[b] - shares[a]).map((place) => this.labels[place]);
     return { label: null, chosen, score: null, probabilities };
+  }
+
+  // A set of labels or an interval that holds what is right as often as the file promises; nothing where it does not.
+  // See heedful.model.decisions.promise. {set} or {interval}
+  promised({ score, probabilities, chosen }) {
+    if (!this.sets) return {};
+    const { limits } = this.sets, several = this.kind === "labels";
+    if (score !== null) return { interval: [score - limits[0], score + limits[0]] };
+    const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
+    const inside = order.filter((place, rank) => {
+      const { probability } = probabilities[place];
+      if (several) return probability >= limits[0];
+      return 1 - probability <= limits[place] || (chosen ? chosen.includes(this.labels[place]) : rank === 0);
+    });
+    const columns = this.rivals.map(([first]) => first);
+    return { set: inside.sort((a, b) => (columns[a] ?? 0) - (columns[b] ?? 0)).map((place) => this.labels[place]) };
+  }
+
+  // Of label columns, for each class the places of those of its column; else none.
+  get rivals() {
+    if (this.kind !== "columns") return [];
+    const columns = this.labels.map((label) => label.slice(0, label.indexOf(": ")));
+    const own = new Map(columns.map((column) => [column, [...columns.keys()].filter((place) => columns[place] === column)]));
+    return columns.map((column) => own.get(column));
+  }
+
+  // The softmax over the classes of each label column.
+  byColumn(logits) {
+    const shares = logits.map(() => 0);
+    for (const own of new Set(this.rivals)) shared(own.map((place) => logits[place])).forEach((share, i) => { shares[own[i]] = share; });
+    return shares;
   }
 
   // What the parts beside the network add for the words of each text.
@@ -92,7 +128,7 @@ class Model {
   // contributing.js. An iterator, so that whoever draws may rest between its steps; its last value is the list.
   *contributions({ sides, logits, probabilities, label, score }) {
     const shares = yield* sharesOf(this, sides, logits);
-    const { temperature, quantity } = this, several = this.kind === "labels";
+    const { temperature, quantity } = this, several = ["labels", "columns"].includes(this.kind), { rivals } = this;
     if (score !== null) {
       const ends = this.kind === "grades" ? [1, logits.length] : [Math.min(this.range[0], score), Math.max(this.range[1], score)];
       const kind = this.kind === "grades" ? "grade" : "number";
@@ -102,7 +138,9 @@ class Model {
     const best = several ? order[0] : probabilities.findIndex((each) => each.label === label);
     return [best, ...order.filter((place) => place !== best).slice(0, OTHERS)].map((column) => ({
       ...contributionsTo(
-        new ExplainedValue({ kind: several ? "label" : "class", column, label: this.names[column], temperature }), shares, logits),
+        new ExplainedValue({
+          kind: this.kind === "labels" ? "label" : "class", column, label: this.names[column], temperature, rivals: rivals[column] ?? null,
+        }), shares, logits),
       probability: probabilities[column].probability,
     }));
   }

@@ -21,7 +21,7 @@ from heedful.explain.assembling import quantity_of, side_names
 from heedful.explain.legends import NO_NETWORK, SYSTEMS, caption
 from heedful.export.left_out import note_of
 from heedful.export.recording import NetworkTable, Table, tensors_of
-from heedful.model.decisions import KINDS
+from heedful.model.decisions import KINDS, Promise
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
 from heedful.page.products import compacted
@@ -43,6 +43,7 @@ TASKS = {
     "text": ("text",),
     "pair": ("premise", "hypothesis"),
     "labels": ("text",),
+    "label-columns": ("text",),
     "number": ("text",),
     "relatedness": ("first text", "second text"),
     "pair-number": ("first text", "second text"),
@@ -53,7 +54,12 @@ TASKS = {
 
 
 def export_model_file(
-    folder: ModelFolder, description: NetworkTable, target: Path, *, compact: bool = False
+    folder: ModelFolder,
+    description: NetworkTable,
+    target: Path,
+    *,
+    compact: bool = False,
+    promise: Promise | None = None,
 ) -> None:
     """Write a model as one file for JavaScript, atomically; see `model_bytes`.
 
@@ -62,21 +68,25 @@ def export_model_file(
         description: of its network, from `heedful.export.described`.
         target: the file to make or replace.
         compact: as for `model_bytes`.
+        promise: likewise.
 
     Raises:
         OutputError: if it cannot be written.
         UsageError: naming the setting that the engine in JavaScript does not have.
     """
-    write_bytes(target, model_bytes(folder, description, compact=compact))
+    write_bytes(target, model_bytes(folder, description, compact=compact, promise=promise))
 
 
-def model_bytes(folder: ModelFolder, description: NetworkTable, *, compact: bool = False) -> bytes:
+def model_bytes(
+    folder: ModelFolder, description: NetworkTable, *, compact: bool = False, promise: Promise | None = None
+) -> bytes:
     """Return a model as one file for JavaScript, which `opening.js` reads.
 
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
         compact: whether large tables of word vectors are written as products (`heedful.page.products`).
+        promise: with which answers have a set or an interval; None where they have none.
 
     Returns:
         A safetensors file in gzip; the same bytes for the same model.
@@ -85,7 +95,7 @@ def model_bytes(folder: ModelFolder, description: NetworkTable, *, compact: bool
         UsageError: naming the setting that the engine in JavaScript does not have.
     """
     _check(folder, description)
-    return gzip.compress(_content(folder, description, compact=compact), mtime=0)
+    return gzip.compress(_content(folder, description, compact=compact, promise=promise), mtime=0)
 
 
 def title_of(folder: ModelFolder) -> str:
@@ -124,7 +134,9 @@ def _check(folder: ModelFolder, description: NetworkTable) -> None:
         raise UsageError(f"model.encoder={encoder!r}: a page cannot compute its step {min(unknown)!r}")
 
 
-def _content(folder: ModelFolder, description: NetworkTable, *, compact: bool) -> bytes:
+def _content(
+    folder: ModelFolder, description: NetworkTable, *, compact: bool, promise: Promise | None
+) -> bytes:
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
     config, text = folder.settings, folder.settings.part("text")
     words = description["words"]
@@ -145,6 +157,7 @@ def _content(folder: ModelFolder, description: NetworkTable, *, compact: bool) -
         "temperature": float(config.number("temperature", 1.0)),
         "costs": config.items("costs", ()),
         "thresholds": _numbers(folder, "thresholds"),
+        "sets": None if promise is None else _sets(promise),
         "range": _numbers(folder, "scale")[2:],
         "text": {
             "tokenizer": text.text("tokenizer"),
@@ -170,6 +183,12 @@ def _content(folder: ModelFolder, description: NetworkTable, *, compact: bool) -
     tags = {} if tagging is None else tagging.tensors()
     linear = rounded({name: from_numpy(each.copy()) for name, each in tags.items()})
     return save({**wide, **beside, **linear, **state}, {"model": json.dumps(about)})
+
+
+def _sets(promise: Promise) -> dict[str, object]:
+    """Return what gives answers sets; a class that is in every set has a limit that no probability passes."""
+    limits = [min(limit, 2.0) if len(promise.limits) > 1 else limit for limit in promise.limits]
+    return {"coverage": promise.wish.coverage, "limits": limits, "sentence": promise.sentence()}
 
 
 def _in_browsers(values: NDArray[np.generic]) -> NDArray[np.generic]:

@@ -13,6 +13,7 @@ from heedful.explain.legends import CAVEAT
 from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable
+from heedful.model.decisions import Promise
 from heedful.page.javascript import asset, engine
 from heedful.page.model_file import has_network, model_bytes, title_of
 from heedful.storage import write_text
@@ -23,7 +24,12 @@ SCRIPTS = ("pictures.js", "page.js")
 
 
 def export_page(
-    folder: ModelFolder, description: NetworkTable, target: Path, *, compact: bool = False
+    folder: ModelFolder,
+    description: NetworkTable,
+    target: Path,
+    *,
+    compact: bool = False,
+    promise: Promise | None = None,
 ) -> None:
     """Write a model as one page, atomically; see `render_page`.
 
@@ -32,15 +38,18 @@ def export_page(
         description: of its network, from `heedful.export.described`.
         target: the file to make or replace.
         compact: as for `render_page`.
+        promise: likewise.
 
     Raises:
         OutputError: if it cannot be written.
         UsageError: naming the setting that a page does not have.
     """
-    write_text(target, render_page(folder, description, compact=compact))
+    write_text(target, render_page(folder, description, compact=compact, promise=promise))
 
 
-def render_page(folder: ModelFolder, description: NetworkTable, *, compact: bool = False) -> str:
+def render_page(
+    folder: ModelFolder, description: NetworkTable, *, compact: bool = False, promise: Promise | None = None
+) -> str:
     """Render a model as one page of HTML that needs no server and loads nothing.
 
     A policy in the page allows its own script and style alone, by their hashes, and no connection. The text that a
@@ -50,6 +59,7 @@ def render_page(folder: ModelFolder, description: NetworkTable, *, compact: bool
         folder: the model.
         description: of its network, from `heedful.export.described`.
         compact: whether large tables of word vectors are written as products (`heedful.page.products`).
+        promise: with which answers have a set or an interval; None where they have none.
 
     Returns:
         The page; the same bytes for the same model.
@@ -57,7 +67,7 @@ def render_page(folder: ModelFolder, description: NetworkTable, *, compact: bool
     Raises:
         UsageError: naming the setting that a page does not have.
     """
-    model = model_bytes(folder, description, compact=compact)
+    model = model_bytes(folder, description, compact=compact, promise=promise)
     style = style_sheet(LEVELS) + asset("page.css")
     script = engine() + "\n".join(map(asset, SCRIPTS))
     return Template(asset("page.html")).substitute(

@@ -49,7 +49,7 @@ class HeedfulModel {
     return answer;
   }
 
-  #told({ label, chosen, score, probabilities, sides, tags, spans }) {
+  #told({ label, chosen, score, probabilities, sides, tags, spans, set, interval }) {
     const missing = sum(sides.map(({ unknown }) => unknown.filter(Boolean).length));
     const truncated = sides.some((side) => side.truncated);
     if (tags) {
@@ -61,6 +61,8 @@ class HeedfulModel {
     }
     const shares = Object.fromEntries(probabilities.map(({ label: name, probability }) => [name, probability]));
     const tokens = sides.map(({ words }) => words.length), read = { tokens, unknown: missing, truncated, empty: tokens.includes(0) };
+    if (set) read.prediction_set = set;
+    if (interval) read.interval = interval;
     return chosen ? { labels: chosen, probabilities: shares, ...read } : { label, probabilities: shares, score, ...read };
   }
 }

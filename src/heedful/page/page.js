@@ -222,12 +222,19 @@ function headline({ label, chosen, score, probabilities, tags, spans }, model) {
   return [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
 }
 
+// The set or the interval that is promised, and what the promise is.
+function promiseOf({ set, interval }, { coverage, sentence }) {
+  const what = set ? `Set: ${set.map(oneLine).join(", ") || "no label"}` : `Interval: ${interval.map((end) => end.toPrecision(4)).join(" to ")}`;
+  return element("details", {}, element("summary", {}, `${what} (${coverage} promised)`), element("p", { class: "note" }, `${sentence}.`));
+}
+
 function show(answer, model) {
   const { sides } = answer, [what, how] = headline(answer, model);
   at("headline").replaceChildren(what, element("small", {}, how));
   const within = model.hasNetwork ? sides.map((side) => inside(side, model.prefix)) : [];
   const pictures = [model.hasNetwork ? links(answer, model.prefix) : null, aligned(answer), ...within].filter(Boolean);
   at("probabilities").replaceChildren(answer.tags ? tagTables(answer) : answerTable(answer));
+  if (model.sets) at("probabilities").append(promiseOf(answer, model.sets));
   at("contributions").replaceChildren();
   showWords(answer);
   const summary = element("summary", {}, "Inside the network: attention, gates and links");

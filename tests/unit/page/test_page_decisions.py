@@ -29,7 +29,7 @@ def paged(path: Path) -> tuple[Path, Any]:
 
 
 @pytest.mark.parametrize("encoder", ["embedding", "none"])
-@pytest.mark.parametrize("task", ["labels", "number", "pair-number"])
+@pytest.mark.parametrize("task", ["labels", "label-columns", "number", "pair-number"])
 def test_answers_and_contributions_are_those_of_the_runtime(
     task: str, encoder: str, tmp_path: Path, opened: Opened
 ) -> None:

@@ -76,6 +76,8 @@ class Promise:
         every: classes that are in every set because too few rows have them.
         add: returns an answer with its set or interval.
         weighted: whether rows count by weights of their own.
+        limits: what `add` compares with: of classes and label columns the largest ``1 - p`` of each, with "lac"; of
+            several labels the least probability; of numbers how far they may lie from the answer. Empty otherwise.
     """
 
     wish: Wish
@@ -85,6 +87,7 @@ class Promise:
     every: int
     add: Chosen
     weighted: bool = False
+    limits: tuple[float, ...] = ()
 
     def sentence(self) -> str:
         """Return what is promised, from which rows, and under which assumption."""
@@ -185,7 +188,8 @@ def _of_classes(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promis
 
     every = int(np.isinf(limits).sum())
     clause = "a share of {share} of new texts{each} has the right class in its set"
-    return Promise(wish, len(gold), held.source, clause, every, add, held.weights is not None)
+    plain = tuple(limits.tolist()) if wish.method == "lac" else ()
+    return Promise(wish, len(gold), held.source, clause, every, add, held.weights is not None, plain)
 
 
 def taken(
@@ -208,7 +212,7 @@ def _of_numbers(held: HeldScores, decision: Any, wish: Wish) -> Promise:
         return replace(answer, interval=(answer.score - limit, answer.score + limit))
 
     clause = "a share of {share} of new texts has its number in its interval"
-    return Promise(wish, len(off), held.source, clause, 0, add, held.weights is not None)
+    return Promise(wish, len(off), held.source, clause, 0, add, held.weights is not None, (limit,))
 
 
 def _of_labels(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise:
@@ -220,7 +224,7 @@ def _of_labels(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise
         return replace(answer, prediction_set=tuple(name for name, share in ranked if share >= limit))
 
     clause = "a set has, on average, a share of {share} of the right labels of its text"
-    return Promise(wish, len(held.gold), held.source, clause, 0, add, held.weights is not None)
+    return Promise(wish, len(held.gold), held.source, clause, 0, add, held.weights is not None, (limit,))
 
 
 def _of_columns(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promise:
@@ -241,7 +245,8 @@ def _of_columns(held: HeldScores, decision: Decision[Any], wish: Wish) -> Promis
 
     clause = "in each label column a share of {share} of new texts has its class in the set"
     every = int(np.isinf(limits).sum())
-    return Promise(wish, len(held.gold), held.source, clause, every, add, held.weights is not None)
+    plain = tuple(limits.tolist())
+    return Promise(wish, len(held.gold), held.source, clause, every, add, held.weights is not None, plain)
 
 
 _MAKERS: Mapping[str, Callable[[HeldScores, Any, Wish], Promise]] = {
