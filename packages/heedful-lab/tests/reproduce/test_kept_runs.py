@@ -93,3 +93,17 @@ def test_damaged_packed_runs_are_named(declared: Path, tmp_path: Path) -> None:
     assert take_up(tmp_path / "more", tmp_path) == 1
     assert read_packed(file)["ours", Varied(SEED, 1)].answers is None
     assert not record_file(tmp_path, Varied(SEED, 1)).exists()
+
+
+def test_runs_may_be_packed_as_text_that_git_can_compare(declared: Path, tmp_path: Path) -> None:
+    write(tmp_path / "loose", "ours", (9, 10))
+    take_up(tmp_path / "loose", tmp_path / "gz")
+    known = read_packed(packed_file(tmp_path / "gz", TINY))
+    plain = tmp_path / "plain" / "standard" / "tiny.runs.jsonl"
+    pack(plain, known)
+    assert '"predicted":"1' in plain.read_text(encoding="utf-8")
+    assert packed_file(tmp_path / "plain", TINY) == plain
+    assert gather(TABLE, Budget(), tmp_path / "plain").figure(ROWS[0], COLUMN).values == (90.0, 100.0)
+    write(tmp_path / "more", "other", (2,))
+    assert take_up(tmp_path / "more", tmp_path / "plain") == 1
+    assert {system for system, _ in read_packed(plain)} == {"ours", "other"}

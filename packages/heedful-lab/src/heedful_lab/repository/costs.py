@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heedful.errors import UsageError
 from heedful.tables import markdown_table
-from heedful_lab.reproduce.kept_runs import SUFFIX, read_packed
+from heedful_lab.reproduce.kept_runs import experiment_of, packed_files, read_packed
 
 NAMES = {
     "disan": "DiSAN",
@@ -49,8 +49,8 @@ def section(runs: Path) -> str:
         UsageError: if an experiment belongs to no column.
     """
     hours: dict[tuple[str, str], float] = defaultdict(float)
-    for file in sorted(runs.glob(f"*/*{SUFFIX}")):
-        data = file.name.removesuffix(SUFFIX).partition("-")[0]
+    for file in packed_files(runs):
+        data = experiment_of(file).partition("-")[0]
         if data not in DATA:
             raise UsageError(f"{file}: expected the name of a data set before '-', one of {', '.join(DATA)}")
         for (system, _), record in read_packed(file).items():

@@ -2,6 +2,8 @@
 
 ``runs/BUDGET/EXPERIMENT/SYSTEM/train.seed=1.json`` is what a study writes. ``runs/BUDGET/EXPERIMENT.jsonl.gz`` holds
 the same records, one JSON line a run, each with its system; a run that lies in both is taken from its own file.
+``EXPERIMENT.runs.jsonl`` is the same without compression, so that a difference can be read; which answers are right
+is a string of ones and zeros there.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from heedful.errors import ArtifactError
 from heedful.run.record import RunRecord, from_dict, read_record
@@ -18,7 +21,7 @@ from heedful.storage import told_plainly, write_bytes
 from heedful.storage.fields import Fields
 from heedful.storage.layout import Varied, record_files
 
-SUFFIX = ".jsonl.gz"
+SUFFIX, PLAIN = ".jsonl.gz", ".runs.jsonl"
 Packed = Mapping[tuple[str, Varied], RunRecord]
 """(system, what varied) to the record."""
 
@@ -46,15 +49,42 @@ def _read_packed(file: Path, time: int, size: int) -> Packed:
     """Read a file once as long as it stays the same: all systems of an experiment lie in it."""
     found = {}
     try:
-        if not (text := gzip.decompress(file.read_bytes()).decode("utf-8")):
+        content = file.read_bytes()
+        if not (text := (gzip.decompress(content) if file.suffix == ".gz" else content).decode("utf-8")):
             raise ValueError("the file is empty")
         for line in text.splitlines():
             fields = Fields(json.loads(line), "", error=ValueError)
-            record = from_dict(fields.value("record"))
+            record = from_dict(_spelled_out(fields.value("record")))
             found[fields.text("system"), record.varied] = record
     except (OSError, EOFError, ValueError) as error:
         raise ArtifactError(f"{file}: expected packed runs of heedful reproduce; {error}") from error
     return found
+
+
+def packed_files(folder: Path) -> list[Path]:
+    """Return the packed files below a folder of all runs, in order."""
+    return sorted(path for suffix in (SUFFIX, PLAIN) for path in folder.glob(f"*/*{suffix}"))
+
+
+def experiment_of(file: Path) -> str:
+    """Return the key of the experiment whose runs a packed file holds."""
+    return file.name.removesuffix(SUFFIX).removesuffix(PLAIN)
+
+
+def _spelled_out(record: Any) -> Any:
+    """Turn a string of ones and zeros into numbers again."""
+    answers = record.get("answers") if isinstance(record, dict) else None
+    if not (isinstance(answers, dict) and isinstance(answers.get("predicted"), str)):
+        return record
+    return {**record, "answers": {**answers, "predicted": [int(one) for one in answers["predicted"]]}}
+
+
+def _in_short(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Write which answers are right as a string of ones and zeros."""
+    answers = record.get("answers")
+    if not (isinstance(answers, dict) and answers["kind"] == "right"):
+        return record
+    return {**record, "answers": {**answers, "predicted": "".join(map(str, answers["predicted"]))}}
 
 
 def pack(file: Path, runs: Packed) -> None:
@@ -67,13 +97,15 @@ def pack(file: Path, runs: Packed) -> None:
     Raises:
         OutputError: if it cannot be written.
     """
+    shown = (lambda record: record) if file.suffix == ".gz" else _in_short
     lines = [
-        json.dumps({"system": system, "record": runs[system, varied].as_dict()}, separators=(",", ":"))
+        json.dumps({"system": system, "record": shown(runs[system, varied].as_dict())}, separators=(",", ":"))
         for system, varied in sorted(runs)
     ]
+    text = ("\n".join(lines) + "\n").encode("utf-8")
     with told_plainly(file.parent):
         file.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(file, gzip.compress(("\n".join(lines) + "\n").encode("utf-8"), 9, mtime=0))
+    write_bytes(file, gzip.compress(text, 9, mtime=0) if file.suffix == ".gz" else text)
 
 
 def runs_of_cell(folder: Path, cell: Path) -> dict[Varied, tuple[Path, RunRecord]]:
@@ -107,9 +139,10 @@ def packed_file(folder: Path, experiment: Path) -> Path:
         experiment: budget and experiment, as a path below it.
 
     Returns:
-        The path of the file.
+        The path of the file: the plain one where there is one.
     """
-    return folder / experiment.parent / f"{experiment.name}{SUFFIX}"
+    plain = folder / experiment.parent / f"{experiment.name}{PLAIN}"
+    return plain if plain.exists() else plain.with_name(f"{experiment.name}{SUFFIX}")
 
 
 def take_up(source: Path, target: Path) -> int:
@@ -146,8 +179,7 @@ def take_up(source: Path, target: Path) -> int:
 def _by_experiment(source: Path) -> dict[Path, list[Path]]:
     """Return (budget, experiment) as a path to the single files of its runs."""
     found: dict[Path, list[Path]] = {
-        path.relative_to(source).parent / path.name.removesuffix(SUFFIX): []
-        for path in sorted(source.glob(f"*/*{SUFFIX}"))
+        path.relative_to(source).parent / experiment_of(path): [] for path in packed_files(source)
     }
     for folder in sorted(source.glob("*/*/*/")):
         if files := record_files(folder):
