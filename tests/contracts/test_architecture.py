@@ -145,6 +145,11 @@ def test_these_load_no_torch(module: str) -> None:
     assert in_a_fresh_process(code) == ""
 
 
+def test_networks_load_no_triton() -> None:
+    """It takes half a second, and what interprets its kernels is chosen when it is imported."""
+    assert in_a_fresh_process("import sys, heedful.models; print('triton' in sys.modules)") == "False"
+
+
 def test_every_module_imports_without_the_optional_packages() -> None:
     code = (
         f"import importlib, sys\nfor name in {OPTIONAL!r}: sys.modules[name] = None\n"

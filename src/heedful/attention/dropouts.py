@@ -12,7 +12,6 @@ from torch.overrides import TorchFunctionMode
 
 from heedful.attention.choice import Impl, check_dropout, choose
 from heedful.attention.derivatives import transformed
-from heedful.attention.dropouts_triton import drop_on_gpu, is_there
 from heedful.attention.native import LIBRARY, MISSING, define_self_adjoint
 from heedful.attention.randomness import draw_seed
 from heedful.errors import UsageError
@@ -95,8 +94,12 @@ if _KERNEL is not None:
 
 
 def _anywhere(x: Tensor, seed: Tensor, threshold: int) -> Tensor:
-    if x.is_cuda and x.dtype != torch.float64 and is_there():
-        return drop_on_gpu(x.contiguous(), int(seed.item()), threshold, STEPS / (STEPS - threshold))
+    if x.is_cuda and x.dtype != torch.float64:
+        from heedful.attention import dropouts_triton  # Triton takes half a second to import
+
+        if dropouts_triton.is_there():
+            scale = STEPS / (STEPS - threshold)
+            return dropouts_triton.drop_on_gpu(x.contiguous(), int(seed.item()), threshold, scale)
     return dropout_reference(x, int(seed.item()), threshold)
 
 

@@ -57,6 +57,23 @@ def results(function, tensors: list[Tensor], valid: Tensor, visible, dtype, devi
     return [x.detach().double().cpu() for x in (output, *(i.grad for i in inputs))]
 
 
+def fault_of_the_interpreter() -> bool:
+    """Return whether the interpreter cannot loop: that of Triton 3.6 does not know NumPy 2.5."""
+    try:
+        results(additive_triton, *make(1, 2, 2), Band(), torch.float32, DEVICE)
+    except Exception as error:
+        if "0-dimensional arrays can be converted" in str(error) and not GPU:
+            return True
+        raise
+    return False
+
+
+pytestmark = pytest.mark.skipif(
+    fault_of_the_interpreter(),
+    reason="the interpreter of this Triton does not know this NumPy; Triton 3.9 does",
+)
+
+
 def check(tensors, valid, visible, dtype, scale=5.0) -> None:
     exact = results(additive_reference, tensors, valid, visible, torch.float64, scale=scale)
     plain = results(additive_reference, tensors, valid, visible, dtype, scale=scale)
