@@ -8,7 +8,6 @@ times the rate of float32; the others gain the memory.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +22,12 @@ _GROUP = 2
 """Terms that lie together in a packed matrix."""
 
 
-def _function(name: str, result: object, *arguments: object) -> Callable[..., object] | None:
-    """Return a function of the kernels; None where they are not compiled, or were by an older version."""
-    found = getattr(kernels.LIBRARY, name, None)
-    if found is not None:
-        found.restype, found.argtypes = result, arguments
-    return found
-
-
 _NUMBER, _ADDRESS = ctypes.c_int64, ctypes.c_void_p
-_LAYER = _function("heedful_bfloat16", ctypes.c_int, *(_ADDRESS,) * 4, *(_NUMBER,) * 3, ctypes.c_int32)
-_FORM = _function("heedful_bfloat16_form", ctypes.c_char_p)
-_USE_FORM = _function("heedful_use_bfloat16_form", ctypes.c_int, ctypes.c_char_p)
+_LAYER = kernels.later_function(
+    "heedful_bfloat16", ctypes.c_int, *(_ADDRESS,) * 4, *(_NUMBER,) * 3, ctypes.c_int32
+)
+_FORM = kernels.later_function("heedful_bfloat16_form", ctypes.c_char_p)
+_USE_FORM = kernels.later_function("heedful_use_bfloat16_form", ctypes.c_int, ctypes.c_char_p)
 
 
 def compiled() -> bool:

@@ -59,6 +59,23 @@ LIBRARY = _load()
 """The loaded library, or None where there is none."""
 
 
+def later_function(name: str, result: object, *arguments: object) -> Callable[..., object] | None:
+    """Return a function that older kernels lack.
+
+    Args:
+        name: of the function.
+        result: what it returns, as a type of ctypes.
+        arguments: their types.
+
+    Returns:
+        The function; None where the kernels are not compiled, or were by an older version.
+    """
+    found: Callable[..., object] | None = getattr(LIBRARY, name, None)
+    if found is not None:
+        found.restype, found.argtypes = result, arguments  # type: ignore[attr-defined]
+    return found
+
+
 def compiled() -> bool:
     """Return whether the compiled kernels are there."""
     return LIBRARY is not None

@@ -20,7 +20,7 @@ import numpy as np
 from heedful.errors import UsageError
 from heedful.runtime import kernels
 from heedful.runtime.kernels import Floats, Rows
-from heedful.runtime.steps import ACTIVATIONS, Compute, Step, Weighing, activate
+from heedful.runtime.steps import ACTIVATIONS, WHOLE, Compute, Step, Weighing, activate
 
 Make = Callable[[Step], Compute]
 """Reads a step and returns the function that computes it."""
@@ -277,7 +277,11 @@ def joined(steps: Sequence[Step], actions: Sequence[Action], keep: frozenset[str
     hidden = {step.to for step in steps if reads[step.to] == 1 and step.to not in keep}
     found, place = list[Action](), 0
     while place < len(steps):
-        one = _gate(steps, actions, place, hidden) or _biased(steps, place, hidden)
+        one = (
+            _gate(steps, actions, place, hidden)
+            or _biased(steps, place, hidden)
+            or _twice(steps, place, hidden)
+        )
         found.append(one.action if one else actions[place])
         place += one.parts if one else 1
     return found
@@ -320,3 +324,23 @@ def _biased(steps: Sequence[Step], place: int, hidden: set[str]) -> _Found | Non
         return None
     compute: Compute = lambda x: matrix.apply(x, np.ascontiguousarray(bias), "linear")  # noqa: E731
     return _Found(Action(sum_.to, layer.of, compute, row_wise=True), 2)
+
+
+def _twice(steps: Sequence[Step], place: int, hidden: set[str]) -> _Found | None:
+    """Join two dense layers in whole numbers, the second of which reads the first, which nobody else does."""
+    two = steps[place : place + 2]
+    if [step.do for step in two] != ["dense", "dense"] or not all(step.flag(WHOLE) for step in two):
+        return None
+    first, second = two
+    if second.of != (first.to,) or first.to not in hidden:
+        return None
+    matrices = [step.matrix("weight") for step in two]
+    rest = [
+        (
+            step.floats("bias", matrix.outputs) if step.has("bias") else None,
+            step.text("activation", default="linear"),
+        )
+        for step, matrix in zip(two, matrices, strict=True)
+    ]
+    compute: Compute = lambda x: matrices[0].then(matrices[1], x, *rest)  # noqa: E731
+    return _Found(Action(second.to, first.of, compute, row_wise=True), 2)

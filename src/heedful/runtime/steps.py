@@ -16,7 +16,7 @@ from heedful.runtime import bfloat16_products
 from heedful.runtime.bfloat16_products import Bfloat16Packed
 from heedful.runtime.kernels import Floats, Packed, compiled
 from heedful.runtime.weights import Weights
-from heedful.runtime.whole_products import MOST_TERMS, Whole, WholePacked, plain_sums
+from heedful.runtime.whole_products import MOST_TERMS, Whole, WholePacked, plain_sums, twice
 
 Keep = NDArray[np.bool_]
 _DEEPEST = 50
@@ -179,11 +179,33 @@ class Matrix:
         if x.ndim != 2 or x.shape[1] != self.terms:
             raise UsageError(f"tensor {self.name!r:.200} takes {self.terms} features; got {list(x.shape)}")
         if bfloat16_products.compiled() if self._bfloat16 else compiled():
-            if self._packed is None:
-                self._packed = self._pack()
-            return self._packed.apply(np.ascontiguousarray(x, np.float32), bias, activation)
+            return self._ready().apply(np.ascontiguousarray(x, np.float32), bias, activation)
         y = self._plainly(x)
         return activate(y if bias is None else y + bias, activation)
+
+    def then(
+        self, after: Matrix, x: Floats, own: tuple[Floats | None, str], of_after: tuple[Floats | None, str]
+    ) -> Floats:
+        """Apply this matrix and one that reads the result; in one pass where both are computed in whole numbers.
+
+        Args:
+            after: the other matrix.
+            x: [rows, terms].
+            own: bias and activation, as `apply` takes them.
+            of_after: likewise of the other.
+
+        Returns:
+            To the last bit what `apply` of one after the other returns.
+
+        Raises:
+            UsageError: if the shapes do not fit.
+        """
+        fits = x.ndim == 2 and x.shape[1] == self.terms and self.outputs == after.terms
+        if fits and compiled():
+            one, two = self._ready(), after._ready()
+            if isinstance(one, WholePacked) and isinstance(two, WholePacked):
+                return twice(np.ascontiguousarray(x, np.float32), (one, *own), (two, *of_after))
+        return after.apply(self.apply(x, *own), *of_after)
 
     def _plainly(self, x: Floats) -> Floats:
         """Multiply in NumPy."""
@@ -193,6 +215,11 @@ class Matrix:
             plain = self._weights.floats(self.name)
             self._plain = bfloat16_products.rounded(plain) if self._bfloat16 else plain
         return (bfloat16_products.rounded(x) if self._bfloat16 else x) @ self._plain.T
+
+    def _ready(self) -> Packed | WholePacked | Bfloat16Packed:
+        if self._packed is None:
+            self._packed = self._pack()
+        return self._packed
 
     def _pack(self) -> Packed | WholePacked | Bfloat16Packed:
         if self._bfloat16:

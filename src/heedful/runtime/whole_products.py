@@ -6,6 +6,8 @@ whole numbers are exact, so that every form of the kernel, and NumPy, add up to 
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +28,13 @@ _EXACT = 2**24 // (256 * MOST)
 """Terms that float32 adds up exactly."""
 
 Whole = NDArray[np.int8]
+_NUMBER, _ADDRESS = ctypes.c_int64, ctypes.c_void_p
+_TWICE = kernels.later_function(
+    "heedful_whole_twice",
+    ctypes.c_int,
+    *(_ADDRESS, _NUMBER, _NUMBER, *(_ADDRESS,) * 4, _NUMBER, ctypes.c_int32),
+    *(*(_ADDRESS,) * 5, _NUMBER, ctypes.c_int32),
+)
 
 
 def form() -> str:
@@ -55,6 +64,11 @@ class WholePacked:
     Args:
         matrix: [outputs, terms] int8.
         scales: what each row of it is multiplied by, [outputs].
+
+    Attributes:
+        outputs: rows of the matrix.
+        terms: its columns.
+        addresses: of the packed matrix, the sums of its rows and the scales.
     """
 
     def __init__(self, matrix: Whole, scales: Floats) -> None:
@@ -69,7 +83,7 @@ class WholePacked:
         laid_out[:] = filled.reshape(panels, panel, groups, GROUP).transpose(0, 2, 1, 3)
         self._sums = matrix.sum(axis=1, dtype=np.int32)
         self._scales = np.ascontiguousarray(scales, np.float32)
-        self._addresses = (address(self._packed), address(self._sums), address(self._scales))
+        self.addresses = (address(self._packed), address(self._sums), address(self._scales))
 
     def apply(self, x: Floats, bias: Floats | None, activation: str) -> Floats:
         """Compute ``activation(x W^T + b)``.
@@ -89,12 +103,45 @@ class WholePacked:
         assert kernels.LIBRARY is not None
         output = kernels.room(len(x), self.outputs)
         failed = kernels.LIBRARY.heedful_whole(
-            *(address(x), *self._addresses, None if bias is None else address(bias)),
+            *(address(x), *self.addresses, None if bias is None else address(bias)),
             *(address(output), len(x), self.terms, self.outputs, ACTIVATIONS[activation]),
         )
         if failed:
             raise MemoryError(f"a dense layer has no working memory for {len(x)} rows")
         return output
+
+
+def twice(
+    x: Floats,
+    first: tuple[WholePacked, Floats | None, str],
+    second: tuple[WholePacked, Floats | None, str],
+) -> Floats:
+    """Compute a layer and one that reads what it makes, in one pass: what is between them never leaves the cache.
+
+    Args:
+        x: [rows, terms], contiguous.
+        first: the matrix, bias and activation of a layer, as `WholePacked.apply` takes them.
+        second: of the next; its terms are the outputs of the first.
+
+    Returns:
+        [rows, outputs of the second], to the last bit as two calls of `apply`.
+
+    Raises:
+        MemoryError: if there is no working memory.
+    """
+    (one, bias, activation), (two, next_bias, next_activation) = first, second
+    if _TWICE is None:  # the kernels are of an older version
+        return two.apply(one.apply(x, bias, activation), next_bias, next_activation)
+    output = kernels.room(len(x), two.outputs)
+    failed = _TWICE(
+        *(address(x), len(x), one.terms, *one.addresses, None if bias is None else address(bias)),
+        *(one.outputs, ACTIVATIONS[activation]),
+        *(*two.addresses, None if next_bias is None else address(next_bias), address(output)),
+        *(two.outputs, ACTIVATIONS[next_activation]),
+    )
+    if failed:
+        raise MemoryError(f"two dense layers have no working memory for {len(x)} rows")
+    return output
 
 
 def codes_of(x: Floats) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ import tiny
 from heedful.errors import UsageError
 from heedful.export.whole_layers import HALF_HEADING, HEADING
 from heedful.models import ModelConfig
-from heedful.runtime import kernels, load, whole_products
+from heedful.runtime import kernels, load, operators, steps, whole_products
 from heedful.storage.manifest import CARD, CONFIG
 from heedful.tasks import Predictor, TextSettings, build_network
 from heedful.text.vocabulary import Vocabulary
@@ -90,3 +90,22 @@ def test_a_folder_of_16_bits_is_computed_in_bfloat16_and_one_of_32_no_more(folde
     assert 0 < np.abs(found - plain).max() < 0.02 * np.abs(plain).max()
     for text, row in zip(TEXTS, found, strict=True):
         assert (load(half).logits([text])[0] == row).all()
+
+
+@pytest.mark.skipif(not kernels.compiled(), reason="the kernels are not compiled")
+def test_a_layer_that_only_the_next_one_reads_is_computed_with_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = list[int]()
+
+    def counted(*given: object) -> object:
+        calls.append(len(given))
+        return whole_products.twice(*given)
+
+    monkeypatch.setattr(steps, "twice", counted)
+    found = load(folder).logits(TEXTS)
+    assert calls
+    monkeypatch.setattr(operators, "_twice", lambda *given: None)
+    calls.clear()
+    assert (load(folder).logits(TEXTS) == found).all()
+    assert not calls

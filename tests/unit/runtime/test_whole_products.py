@@ -9,7 +9,7 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels, whole_products
-from heedful.runtime.whole_products import FORMS, WholePacked, codes_of, plain_sums
+from heedful.runtime.whole_products import FORMS, WholePacked, codes_of, plain_sums, twice
 
 SHAPES = [(1, 1, 1), (7, 300, 300), (13, 257, 65), (6, 128, 64), (25, 600, 6), (3, 5, 130), (2, 1027, 17)]
 
@@ -97,6 +97,21 @@ def test_a_row_that_is_not_finite_gives_nothing_finite_and_spares_the_others(
     assert not np.isfinite(found[[2, 5, 6]]).any()
     assert (found[[0, 1, 3, 4]] == good[[0, 1, 3, 4]]).all()
     assert not np.isfinite(plain_sums(x, matrix, scales)[[2, 5, 6]]).any()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 96, 97, 250])
+@pytest.mark.parametrize(("terms", "between", "outputs"), [(300, 257, 65), (3, 130, 5)])
+def test_two_layers_in_one_pass_are_those_of_two_calls(
+    form: str, rows: int, terms: int, between: int, outputs: int
+) -> None:
+    x, matrix, scales, bias = drawn(rows, terms, between)
+    _, after, after_scales, after_bias = drawn(rows + 1, between, outputs)
+    if rows > 3:
+        x[1], x[2, 0], x[3] = 0, np.nan, np.float32(3e38)
+    one, two = WholePacked(matrix, scales), WholePacked(after, after_scales)
+    for activation, last, given in (("elu", "linear", None), ("relu", "elu", after_bias)):
+        apart = two.apply(one.apply(x, bias, activation), given, last)
+        assert np.array_equal(twice(x, (one, bias, activation), (two, given, last)), apart, equal_nan=True)
 
 
 def test_no_rows(form: str) -> None:
