@@ -200,6 +200,13 @@ def test_from_other_machines_only_with_a_key(tmp_path: Path, served: Any, browse
     page.close()
 
 
+def test_labels_in_other_letters_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pool_of(tmp_path)
+    result = tiny.run("label", "pool.csv", "--label", "A", "--label", "a", "--host", "no.such.host.invalid")
+    assert "the labels 'A' and 'a' differ in capital letters alone" in result.err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -159,7 +159,7 @@ def _say(line: str) -> None:
 
 def _form(asked: _Asked, target: Path, *, exports: bool) -> Form:
     """Return what is asked of each text, with the labels that an existing file has."""
-    from heedful.labeling.forms import Kind, form_of
+    from heedful.labeling.forms import Kind, alike_but_for_case, form_of
     from heedful.labeling.label_file import names_in
 
     if target.suffix not in (".csv", ".jsonl"):
@@ -179,7 +179,12 @@ def _form(asked: _Asked, target: Path, *, exports: bool) -> Form:
         raise UsageError(
             f"--label: got {len(names)}; name the labels to choose from, as --label refund --label praise"
         )
-    return form_of(kind, names, pair=asked.pair)
+    form = form_of(kind, names, pair=asked.pair)
+    if (two := alike_but_for_case(names)) and not exports:
+        _say(
+            f"the labels {two[0]!r:.60} and {two[1]!r:.60} differ in capital letters alone; both can be chosen"
+        )
+    return form
 
 
 def _bounds(number: str | None) -> tuple[float, float] | None:

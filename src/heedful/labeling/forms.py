@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -187,6 +188,33 @@ class Spans(Form):
         return tuple(str(each[2]) for each in label) if isinstance(label, list) else ()
 
 
+def alike_but_for_case(labels: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first two labels that differ in nothing but small and capital letters, as "a" and "A" do.
+
+    Args:
+        labels: the names to choose from.
+
+    Returns:
+        The two; None where there are none.
+    """
+    return _first_alike(labels, lambda name: _as_seen(name).casefold())
+
+
+def _first_alike(labels: Sequence[str], key: Callable[[str], str]) -> tuple[str, str] | None:
+    found: dict[str, str] = {}
+    pairs = ((found.setdefault(key(name), name), name) for name in labels)
+    return next((pair for pair in pairs if pair[0] != pair[1]), None)
+
+
+def _as_seen(name: str) -> str:
+    """Return what a reader sees: one form of each letter, single spaces, and nothing that has no width."""
+    composed = unicodedata.normalize("NFC", name)
+    seen = (each for each in composed if each in _JOINERS or unicodedata.category(each) != "Cf")
+    return " ".join("".join(seen).split())
+
+
+_JOINERS = "\u200c\u200d"
+"""Characters without width that change the letters or emoji beside them."""
 _FORMS: dict[Kind, type[Form]] = {"classes": Classes, "several": Several, "spans": Spans}
 
 
@@ -226,6 +254,10 @@ def form_of(
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise UsageError(f"--label {twice!r:.60}: stands twice")
+    if same := _first_alike(names, _as_seen):
+        raise UsageError(
+            f"--label {same[0]!a:.60} and {same[1]!a:.60}: look the same on the page; leave one of them out"
+        )
     if pair and kind != "classes":
         raise UsageError(f"--pair: two texts have one class or a number, and no {kind}")
     return _FORMS[kind](names, pair)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from heedful.errors import DataError, OutputError
+from heedful.errors import DataError, OutputError, UsageError
 from heedful.labeling import label_file
-from heedful.labeling.forms import NONE, form_of
+from heedful.labeling.forms import NONE, alike_but_for_case, form_of
 from heedful.labeling.label_file import LabelFile, Record, names_in
 
 CLASSES = form_of("classes", ["refund", 'late, "very"', "two\nlines", "ü"])
@@ -209,6 +209,31 @@ def test_a_kill_loses_no_label_that_was_acknowledged(tmp_path: Path) -> None:
         assert [r.note for r in found.records][: said + 1] == [
             "changed" * (k % 3 == 2) for k in range(said + 1)
         ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("refund", "re\u200bfund"), ("caf\u00e9", "cafe\u0301"), ("a b", "a\u00a0b"), ("a", "\u2060a")],
+)
+def test_labels_that_look_the_same_are_refused(one: str, other: str) -> None:
+    with pytest.raises(UsageError, match="look the same"):
+        form_of("several", [one, "praise", other])
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (["a", "b", "A"], ("a", "A")),
+        (["STRASSE", "Stra\u00dfe"], ("STRASSE", "Stra\u00dfe")),
+        (["x2", "x\u00b2"], None),
+        (["a", "b"], None),
+        ([], None),
+    ],
+)
+def test_labels_that_differ_in_capital_letters_alone(
+    labels: list[str], found: tuple[str, str] | None
+) -> None:
+    assert alike_but_for_case(form_of("several", labels).labels) == found
 
 
 UTF16 = "text,label\na film,refund\n".encode("utf-16")
