@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from heedful.errors import ExitCode, HeedfulError, MissingExtraError
@@ -90,6 +91,7 @@ def _session(content: bytes) -> InferenceSession:
         raise MissingExtraError("onnxruntime", "onnx", "--check") from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only
+    options.intra_op_num_threads = torch.get_num_threads()  # those that the user gave the command
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 

@@ -9,7 +9,8 @@ without arguments, by an entry point of the group ``heedful.tasks`` under the na
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
+from functools import cache, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +22,6 @@ from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig, Network, word_embedding
-from heedful.storage.fields import Fields
 from heedful.storage.model_folder import CONFIG, load_model_folder
 from heedful.tasks.classification import PairTask, TextTask
 from heedful.tasks.columns_task import LabelColumnsTask
@@ -193,12 +193,17 @@ def unread_settings(task: AnyTask) -> list[str]:
 
 def unread_changes(task: AnyTask, config: RunConfig) -> list[tuple[str, str]]:
     """Return the settings that only other tasks read, each with the names below it that are not at their defaults."""
-    values, usual = asdict(config), asdict(type(config)())
+    usual = _defaults(type(config))
     return [
         (setting, name)
         for setting in unread_settings(task)
-        for name in _changed(_at(values, setting), _at(usual, setting), setting)
+        for name in _changed(_at(config, setting), _at(usual, setting), setting)
     ]
+
+
+@cache
+def _defaults(kind: type[RunConfig]) -> RunConfig:
+    return kind()
 
 
 def _unused(task: AnyTask, config: RunConfig) -> Iterable[str]:
@@ -213,19 +218,21 @@ def _unused(task: AnyTask, config: RunConfig) -> Iterable[str]:
 
 def _changed(value: object, usual: object, name: str) -> Iterable[str]:
     """Give the dotted names below a setting whose values differ from the defaults."""
-    if isinstance(value, dict) and isinstance(usual, dict):
-        for key in value:
-            yield from _changed(value[key], usual.get(key), f"{name}.{key}")
+    if isinstance(value, Mapping) or is_dataclass(value):
+        for key in value if isinstance(value, Mapping) else (field.name for field in fields(value)):
+            yield from _changed(_inner(value, key), _inner(usual, key), f"{name}.{key}")
     elif value != usual:
         yield name
 
 
-def _at(table: Mapping[str, object], name: str) -> object:
-    *path, last = name.split(".")
-    fields = Fields(table, "the settings")
-    for part in path:
-        fields = fields.part(part)
-    return fields.value(last)
+def _at(record: object, name: str) -> object:
+    """Return the value of a dotted name in settings."""
+    return reduce(_inner, name.split("."), record)
+
+
+def _inner(record: object, key: str) -> object:
+    """Return what a table or settings hold under a name; None where they hold nothing."""
+    return record.get(key) if isinstance(record, Mapping) else getattr(record, key, None)
 
 
 def _listed(names: list[str]) -> str:

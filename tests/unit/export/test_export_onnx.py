@@ -19,9 +19,10 @@ from heedful.tasks import Predictor, TagsModel, TextSettings, build_network
 from heedful.text.tokenize import tokenizer
 from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
+from onnx_sessions import open_session
 
 onnx = pytest.importorskip("onnx", reason="the extra onnx is not installed")
-onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
+pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
 TEXTS = ["The film was dull", "", "a superb song xyzzy", "film " * 50]
 
 
@@ -41,7 +42,7 @@ def test_a_stranger_can_predict_from_the_file_alone(tmp_path: Path) -> None:
     result = tiny.run("export", tmp_path / "model", "--onnx", tmp_path / "model.onnx", "--check")
     assert result.code == 0, result.err
     assert "64 random batches" in result.out
-    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    session = open_session(tmp_path / "model.onnx")
     about = session.get_modelmeta().custom_metadata_map
     words = json.loads(about["vocabulary"])
     rows = {word: row for row, word in enumerate([*words["trainable"], *words["extra"]], start=2)}
@@ -68,7 +69,7 @@ def test_tags_of_words(tmp_path: Path, encoder: str) -> None:
     TagsModel(network, config, words, ("A", "B", "O"), TextSettings()).save(tmp_path / "model")
     result = tiny.run("export", tmp_path / "model", "--onnx", tmp_path / "model.onnx", "--check")
     assert result.code == 0, result.err
-    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    session = open_session(tmp_path / "model.onnx")
     logits, tags = session.run(["logits", "tags"], {"ids": np.array([[2, 3, 0, 0], [1, 4, 5, 2]])})
     assert tags.shape == (2, 4)
     model = load(tmp_path / "model")
@@ -146,7 +147,7 @@ def test_ngrams_are_an_input(tmp_path: Path) -> None:
     Predictor(network, config, vocabulary, ("a", "b"), TextSettings()).save(tmp_path / "model")
     result = tiny.run("export", tmp_path / "model", "--onnx", tmp_path / "model.onnx", "--check")
     assert (result.code, (tmp_path / "model.onnx").exists()) == (0, True), result.err
-    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    session = open_session(tmp_path / "model.onnx")
     assert [each.name for each in session.get_inputs()] == ["ids", "ngrams"]
     assert [each.name for each in session.get_outputs()] == ["logits", "vector", "probabilities"]
     rows = [vocabulary.rows_of_ngrams(word).tolist() for word in ("film", "xyzzy")]

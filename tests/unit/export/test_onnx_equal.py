@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,17 +18,11 @@ from heedful.export.onnx_rows import NotExported
 from heedful.models import Network
 from heedful.runtime.weights import Weights
 from heedful.text.vocabulary import Vocabulary
+from onnx_sessions import open_session
 
 pytest.importorskip("onnx", reason="the extra onnx is not installed")
-onnxruntime = pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
+pytest.importorskip("onnxruntime", reason="the extra onnx is not installed")
 TOLERANCE = 1e-5
-
-
-def session(content: bytes) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
 def compared(network: Network, folder: Path) -> None:
@@ -41,7 +34,7 @@ def compared(network: Network, folder: Path) -> None:
         with pytest.raises(NotExported, match="positions"):
             write_onnx(description, weights, {}, 1.0, inputs)
         return
-    made = session(write_onnx(description, weights, {"labels": ["a"]}, 2.0, inputs))
+    made = open_session(write_onnx(description, weights, {"labels": ["a"]}, 2.0, inputs))
     assert made.get_modelmeta().custom_metadata_map["labels"] == '["a"]'
     answer, _ = output_names(description)
     columns = {

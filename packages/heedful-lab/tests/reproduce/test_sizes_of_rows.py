@@ -108,8 +108,11 @@ def size(settings: str) -> int:
         return count_parameters(build_network(model, torch.empty(9, model.width)))
 
 
+settings_of = cache(load_config)  # many rows have the same settings
+
+
 def built(table: str, cell: Cell) -> Built:
-    config = load_config(cell.recipe, cell.changes)
+    config = settings_of(cell.recipe, tuple(cell.changes))
     task, data = config.model.task, config.data.set
     outputs = {"pair": 3, "roles": TAGS, "text": CLASSES.get(data, 0)}.get(task, config.model.outputs)
     config = replace(config, model=replace(config.model, outputs=outputs))
