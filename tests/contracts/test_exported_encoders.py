@@ -24,7 +24,12 @@ class Encoding(nn.Module):
 
 
 def encoding(name: str) -> Encoding:
-    return Encoding(built({"encoder": name}).sentence_encoder.encoder).eval()  # type: ignore[arg-type]
+    few = {"encoder_options": {"layers": 2}} if name in DEEP else {}
+    return Encoding(built({"encoder": name, **few}).sentence_encoder.encoder).eval()  # type: ignore[arg-type]
+
+
+DEEP = ("deep-att", "mtsa-deep-att")
+"""Encoders of many layers, of which two are traced."""
 
 
 def inputs(*lengths: int) -> tuple[Tensor, Tensor]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from forked_commands import Forked
 from heedful.errors import ExitCode
 from waiting import PATIENCE, until
 
@@ -26,6 +27,14 @@ TWO_PROCESSES = [
     "-m",
     "heedful",
 ]
+
+
+class Started(subprocess.Popen[str]):
+    """``python -m heedful`` as a user starts it."""
+
+    def __init__(self, *words: str) -> None:
+        command = [sys.executable, "-m", "heedful", *words]
+        super().__init__(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def train_arguments(trained, out: Path, *more: str) -> list[str]:
@@ -54,13 +63,11 @@ def test_a_stopped_run_says_how_to_go_on_and_ends_as_an_unbroken_one(
 ) -> None:
     out = tmp_path / "run"
     long = ("--set", "train.epochs=100000", "--set", "train.patience=0")
-    command = [sys.executable, "-m", "heedful", *train_arguments(trained, out, *long)]
-    child = subprocess.Popen(
-        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    words = train_arguments(trained, out, *long)
+    child: Forked | Started = Started(*words) if stop == signal.SIGINT else Forked(*words)
     until(lambda: (out / "metrics.jsonl").exists() or child.poll() is not None)
     child.send_signal(stop)
-    printed, said = child.communicate(timeout=PATIENCE)
+    printed, said = child.communicate()
     assert (child.returncode, printed) == (130, ""), said
     last = said.splitlines()[-1]
     assert re.match(r"heedful: .* step \d+ of at most \d+", last)
@@ -82,13 +89,11 @@ def test_a_killed_study_goes_on_and_ends_as_an_unbroken_one(trained, tmp_path: P
         return ["study", *rest, "--set", "train.save_steps=5", "--seeds", "1"]
 
     out = tmp_path / "study"
-    child = subprocess.Popen(
-        [sys.executable, "-m", "heedful", *arguments(out)], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-    )
+    child = Forked(*arguments(out))
     checkpoint = out / "unfinished" / "train.seed=1" / "checkpoints" / "latest"
     until(lambda: checkpoint.exists() or child.poll() is not None, 0.005)
     child.kill()
-    _, said = child.communicate(timeout=PATIENCE)
+    _, said = child.communicate()
     assert child.returncode == -signal.SIGKILL, said
 
     resumed = tiny.run(*arguments(out))

@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import tiny
+from forked_commands import Forked
 from heedful.errors import ExitCode
-from waiting import PATIENCE, until
+from waiting import until
 
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-# A file system without `flock`, in a process that is started like the command itself.
+# A file system without `flock`.
 WITHOUT_FLOCK = """
-import errno, fcntl, os, sys
+import errno, fcntl, os
 def without(*_):
     raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
 fcntl.flock = without
-from heedful.cli import main
-main(sys.argv[1:])
 """
 
 
-def start(*words: object, flock: bool = True) -> subprocess.Popen[str]:
-    how = ["-m", "heedful"] if flock else ["-c", WITHOUT_FLOCK]
-    command = [sys.executable, *how, *map(str, words)]
-    return subprocess.Popen(
-        command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-
-
-def together(children: list[subprocess.Popen[str]]) -> list[tuple[int, str]]:
+def together(children: list[Forked]) -> list[tuple[int, str]]:
     """Wait for all; return exit status and last line on standard error of each, by exit status."""
-    said = [child.communicate(timeout=PATIENCE)[1] for child in children]
+    said = [child.communicate()[1] for child in children]
     lines = [text.splitlines()[-1] if text else "" for text in said]
     return sorted((child.returncode, line) for child, line in zip(children, lines, strict=True))
 
@@ -54,7 +41,9 @@ def weights(out: Path) -> bytes:
 @pytest.mark.parametrize("flock", [True, False])
 def test_of_two_runs_that_start_together_one_trains(trained, tmp_path: Path, flock: bool) -> None:
     out = tmp_path / "run"
-    (first, _), (second, refusal) = together([start(*train(trained, out), flock=flock) for _ in range(2)])
+    (first, _), (second, refusal) = together(
+        [Forked(*train(trained, out), before="" if flock else WITHOUT_FLOCK) for _ in range(2)]
+    )
     assert (first, second) == (0, ExitCode.USAGE)
     assert "is at work there; wait for it" in refusal or "already holds a run" in refusal
     assert weights(out) == weights(trained.runs / "text")
@@ -64,7 +53,7 @@ def test_of_two_runs_that_start_together_one_trains(trained, tmp_path: Path, flo
     assert not [path.name for path in out.iterdir() if path.name.startswith(".")]
 
 
-def running(out: Path, child: subprocess.Popen[str]) -> None:
+def running(out: Path, child: Forked) -> None:
     """Wait until a run has written its first line."""
     until(lambda: (out / "metrics.jsonl").exists() or child.poll() is not None)
     assert child.poll() is None, child.communicate()
@@ -73,7 +62,7 @@ def running(out: Path, child: subprocess.Popen[str]) -> None:
 def test_a_run_that_is_at_work_is_neither_resumed_nor_replaced_nor_sought(trained, tmp_path: Path) -> None:
     out = tmp_path / "run"
     long = ("--set", "train.epochs=100000", "--set", "train.patience=0")
-    child = start(*train(trained, out, *long))
+    child = Forked(*train(trained, out, *long))
     try:
         running(out, child)
         environment = (out / "env.json").stat().st_ino
@@ -94,11 +83,11 @@ def test_a_run_that_is_at_work_is_neither_resumed_nor_replaced_nor_sought(traine
         assert child.poll() is None
     finally:
         child.send_signal(signal.SIGTERM)
-        child.communicate(timeout=PATIENCE)
+        child.communicate()
     assert child.returncode == ExitCode.INTERRUPTED
     steps = json.loads((out / "checkpoints" / "latest" / "state.json").read_text())["state"]["step"]
     enough = ("--set", f"train.max_steps={steps + 5}", "--set", "train.epochs=0", "--resume")
-    codes = together([start(*train(trained, out, *enough)) for _ in range(2)])
+    codes = together([Forked(*train(trained, out, *enough)) for _ in range(2)])
     assert [code for code, _ in codes] in ([0, 0], [0, ExitCode.USAGE])
     assert (out / "model").is_dir()
 
@@ -115,31 +104,27 @@ def test_two_studies_of_one_folder_leave_one_result(trained, tmp_path: Path) -> 
         "1",
         "-q",
     ]
-    codes = together([start(*words) for _ in range(2)])
+    codes = together([Forked(*words) for _ in range(2)])
     assert [code for code, _ in codes] in ([0, 0], [0, ExitCode.USAGE])
     assert [path.name for path in tmp_path.iterdir()] == ["train.seed=1.json"]
 
 
 BEFORE_THE_LOOP = """
-import os, signal, sys
+import os, signal
 import heedful.run
 def prepare(*_):
     os.kill(os.getpid(), signal.SIG{0})
     raise AssertionError("went on")
 heedful.run.prepare = prepare
-from heedful.cli import main
-main(sys.argv[1:])
 """
 AFTER_THE_LOOP = """
-import os, signal, sys
+import os, signal
 from heedful.tasks import Predictor
 real = Predictor.save
 def save(*arguments):
     os.kill(os.getpid(), signal.SIG{0})
     raise AssertionError("went on")
 Predictor.save = save
-from heedful.cli import main
-main(sys.argv[1:])
 """
 
 
@@ -150,17 +135,10 @@ def test_a_signal_outside_of_the_loop_ends_with_a_line(
 ) -> None:
     out = tmp_path / "run"
     words = [str(word) for word in train(trained, out)]
-    done = subprocess.run(
-        [sys.executable, "-c", moment.format(name), *words],
-        env=ENVIRONMENT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job ignores it
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == code
-    assert done.stderr.strip() == f"heedful: {'terminated' if name == 'TERM' else 'interrupted'}"
+    child = Forked(*words, before=moment.format(name))
+    _, said = child.communicate()
+    assert child.returncode == code
+    assert said.strip() == f"heedful: {'terminated' if name == 'TERM' else 'interrupted'}"
     if moment is BEFORE_THE_LOOP:
         assert not out.exists()
         return

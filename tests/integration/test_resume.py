@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import signal
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from forked_commands import CONTEXT
 from heedful.errors import ArtifactError
 from heedful.training.train_settings import OptimizerSettings
 from toy_training import train_to_file, train_toy, weights_hash
@@ -40,21 +40,13 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-@pytest.fixture(scope="module")
-def context():
-    """A server process that has done the slow imports and forks children in milliseconds."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["lightning_fabric", "heedful.training.loop"])
-    return context
-
-
-def start(context, folder: Path, answer: Path, changes: dict) -> BaseProcess:
-    child = context.Process(target=train_to_file, args=(folder, answer, changes))
+def start(folder: Path, answer: Path, changes: dict) -> BaseProcess:
+    child = CONTEXT.Process(target=train_to_file, args=(folder, answer, changes))
     child.start()
     return child
 
 
-def kill_until_done(context, folder: Path, answer: Path, changes: dict, draw: random.Random) -> list[int]:
+def kill_until_done(folder: Path, answer: Path, changes: dict, draw: random.Random) -> list[int]:
     """Kill -9 at random moments until one start lives to the end; return the lines logged at each kill.
 
     Two kills in three wait for the run to move first, so that a slow machine is not killed in its start each time.
@@ -62,7 +54,7 @@ def kill_until_done(context, folder: Path, answer: Path, changes: dict, draw: ra
     log = folder / "metrics.jsonl"
     reached: list[int] = []
     while not answer.exists():
-        child = start(context, folder, answer, changes)
+        child = start(folder, answer, changes)
         if len(reached) % 3:
             wait_for_progress(child, log)
         child.join(draw.uniform(0.0, 0.3) if len(reached) < 12 else None)
@@ -85,11 +77,11 @@ def lines_in(path: Path) -> int:
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS, ids=lambda optimizer: optimizer.name)
-def test_killed_at_random_moments(context, tmp_path: Path, optimizer: OptimizerSettings) -> None:
+def test_killed_at_random_moments(tmp_path: Path, optimizer: OptimizerSettings) -> None:
     changes = {**CHANGES, "optimizer": optimizer}
     network, _ = train_toy(tmp_path / "unbroken", **changes)
     answer = tmp_path / "answer"
-    reached = kill_until_done(context, tmp_path / "broken", answer, changes, random.Random(optimizer.name))
+    reached = kill_until_done(tmp_path / "broken", answer, changes, random.Random(optimizer.name))
     assert len({step for step in reached if 0 < step < 48}) >= 3, f"too few kills in mid-run: {reached}"
     assert answer.read_text(encoding="utf-8") == weights_hash(network)
     assert log_without_times(tmp_path / "broken") == log_without_times(tmp_path / "unbroken")
@@ -102,11 +94,11 @@ def log_without_times(folder: Path) -> list[dict]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_the_run_goes_on(context, tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_saves_and_the_run_goes_on(tmp_path: Path, number: signal.Signals) -> None:
     changes = {**CHANGES, "save_steps": 0, "evaluate_every": 1000, "pause": 0.03}
     network, _ = train_toy(**{**changes, "pause": 0.0})
     folder, answer = tmp_path / "run", tmp_path / "answer"
-    child = start(context, folder, answer, changes)
+    child = start(folder, answer, changes)
     until(lambda: lines_in(folder / "metrics.jsonl") >= 5)
     assert not (folder / "checkpoints" / "latest").exists()
     os.kill(child.pid, number)
@@ -114,7 +106,7 @@ def test_a_signal_saves_and_the_run_goes_on(context, tmp_path: Path, number: sig
     assert child.exitcode == 1  # multiprocessing's status for the uncaught Interrupted
     assert (folder / "checkpoints" / "latest").is_dir()
     assert not answer.exists()
-    child = start(context, folder, answer, changes)
+    child = start(folder, answer, changes)
     child.join(PATIENCE)
     assert child.exitcode == 0
     assert answer.read_text(encoding="utf-8") == weights_hash(network)

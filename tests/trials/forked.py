@@ -6,7 +6,6 @@ What runs is `heedful.cli.main.run`, all of the command line but the import of P
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import resource
 import signal
@@ -19,22 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from attempts import WALL_SECONDS, Ended, Started, watch
-
-_PRELOAD = [
-    "lightning_fabric",
-    "matplotlib.backends.backend_agg",
-    "optuna",
-    "rich.progress",
-    "scipy.stats",
-    "sklearn.metrics",
-    "heedful.cli.main",
-    "heedful.run",
-    "heedful.tasks",
-    "heedful.run.studies",
-    "heedful.run.tuning",
-]
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(_PRELOAD)
+from forked_commands import CONTEXT
 
 
 def _run(

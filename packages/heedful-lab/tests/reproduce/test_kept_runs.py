@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from heedful.errors import ArtifactError
+from heedful.machine.executors import OneByOne
 from heedful.storage.layout import SEED, Varied, record_file
 from heedful_lab.reproduce.cell_runs import gather
 from heedful_lab.reproduce.kept_runs import pack, packed_file, read_packed, take_up
@@ -57,10 +58,10 @@ def test_a_single_file_comes_before_a_packed_one(declared: Path, tmp_path: Path)
 
 
 def test_packed_runs_are_not_made_again(declared: Path, tmp_path: Path) -> None:
-    made = make(TABLE, Order(declared, tmp_path, Budget(seeds=(1,))))
+    made = make(TABLE, Order(declared, tmp_path, Budget(seeds=(1,))), executor=OneByOne())
     assert not made.result.missing
     take_up(tmp_path / "runs", tmp_path / "runs")
-    again = make(TABLE, Order(declared, tmp_path, Budget(seeds=(1, 2))))
+    again = make(TABLE, Order(declared, tmp_path, Budget(seeds=(1, 2))), executor=OneByOne())
     assert not again.failures
     files = sorted(path.name for path in (tmp_path / "runs").rglob("*=*.json"))
     assert files == ["train.seed=2.json"] * 2

@@ -12,6 +12,7 @@ import pytest
 import tiny
 from heedful.errors import ArtifactError, MissingExtraError, UsageError
 from heedful.machine import child
+from heedful.machine.executors import OneByOne
 from heedful.run.kept_settings import plain_settings
 from heedful.run.recipe_files import load_config
 from heedful.storage.layout import FOLD, Varied
@@ -110,7 +111,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
     kept = tmp_path / "out" / "runs" / "standard" / "tiny" / "ours" / "train.seed=2.json"
     before = kept.stat().st_mtime_ns
     monkeypatch.setattr(runner, "systems", lambda: SYSTEMS)
-    again = make(TABLE, Order(declared, tmp_path / "out", say=said.append), jobs=1)
+    again = make(TABLE, Order(declared, tmp_path / "out", say=said.append), executor=OneByOne())
     assert not again.failures
     assert not again.result.missing
     assert kept.stat().st_mtime_ns == before
