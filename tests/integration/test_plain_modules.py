@@ -10,8 +10,10 @@ from torch import Tensor, nn, optim
 from torch.nn.functional import cross_entropy
 
 from described import built
+from forked_commands import CONTEXT
 from heedful.nn import use_dense_gradients
 from heedful.structures import Batch, Sentences
+from waiting import PATIENCE
 
 OPTIMIZERS = sorted(
     name
@@ -127,7 +129,12 @@ def share(rank: int, folder: str) -> None:
 
 
 def test_ddp_with_two_processes_has_the_gradients_of_one(tmp_path: Path) -> None:
-    torch.multiprocessing.spawn(share, (str(tmp_path),), nprocs=2)  # type: ignore[no-untyped-call]
+    children = [CONTEXT.Process(target=share, args=(rank, str(tmp_path))) for rank in range(2)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(PATIENCE)
+    assert [child.exitcode for child in children] == [0, 0]
     module = Classifier().eval()
     loss_of(module).backward()
     found = torch.load(tmp_path / "gradients.pt", weights_only=True)

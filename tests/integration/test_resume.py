@@ -49,15 +49,17 @@ def start(folder: Path, answer: Path, changes: dict) -> BaseProcess:
 def kill_until_done(folder: Path, answer: Path, changes: dict, draw: random.Random) -> list[int]:
     """Kill -9 at random moments until one start lives to the end; return the lines logged at each kill.
 
-    Two kills in three wait for the run to move first, so that a slow machine is not killed in its start each time.
+    Two kills in three wait for one to six lines more than there were, however slow the machine is.
     """
     log = folder / "metrics.jsonl"
     reached: list[int] = []
     while not answer.exists():
         child = start(folder, answer, changes)
-        if len(reached) % 3:
-            wait_for_progress(child, log)
-        child.join(draw.uniform(0.0, 0.3) if len(reached) < 12 else None)
+        if len(reached) < 12 and len(reached) % 3:
+            wait_for_lines(child, log, lines_in(log) + draw.randint(1, 6))
+            child.join(draw.uniform(0.0, 0.02))
+        else:
+            child.join(draw.uniform(0.0, 0.3) if len(reached) < 12 else None)
         if child.is_alive():
             child.kill()
             child.join()
@@ -67,9 +69,8 @@ def kill_until_done(folder: Path, answer: Path, changes: dict, draw: random.Rand
     return reached
 
 
-def wait_for_progress(child: BaseProcess, log: Path) -> None:
-    before = lines_in(log)
-    until(lambda: not child.is_alive() or lines_in(log) != before)
+def wait_for_lines(child: BaseProcess, log: Path, count: int) -> None:
+    until(lambda: not child.is_alive() or lines_in(log) >= count)
 
 
 def lines_in(path: Path) -> int:

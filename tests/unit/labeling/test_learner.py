@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from forked_commands import CONTEXT
 from heedful.labeling.forms import form_of
 from heedful.labeling.learner import FIRST, Learner
 from heedful.labeling.teaching import Lesson, Taught, taught
@@ -110,6 +111,13 @@ def test_every_form_has_a_model(tmp_path: Path, kind: Any, texts: Any, labels: A
     learner.close()
 
 
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the teacher's process be forked from one that has imported all; another test starts it anew."""
+    monkeypatch.setattr("heedful.labeling.learner._SPAWN", CONTEXT)
+
+
+@pytest.mark.usefixtures("forked")
 def test_spans_are_guessed_as_places_of_the_text() -> None:
     names = ["Ada", "Bo", "Cleo", "Dan"]
     texts = [(f"😀 {names[k % 4]} Lee met {names[(k + 1) % 4]}, who sings {k}",) for k in range(24)]

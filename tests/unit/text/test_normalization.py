@@ -102,13 +102,13 @@ def test_the_place_of_a_ligature_that_is_cut_apart_is_that_of_its_first_word() -
 
 
 HOSTILE = {
-    "marks": "a" + "\u0301\u0327" * 100_000,
-    "vowels": "\u1161" * 200_000,
-    "hidden": "a\u200b" * 100_000,
-    "joiners": "👩\u200d" * 100_000,
-    "tags": "🏴" + "\U000e0061" * 200_000,
-    "ligatures": "ﬁ" * 200_000,
-    "expanding": "㍿ﷺ" * 100_000,
+    "marks": "a" + "\u0301\u0327" * 30_000,
+    "vowels": "\u1161" * 60_000,
+    "hidden": "a\u200b" * 30_000,
+    "joiners": "👩\u200d" * 30_000,
+    "tags": "🏴" + "\U000e0061" * 60_000,
+    "ligatures": "ﬁ" * 60_000,
+    "expanding": "㍿ﷺ" * 30_000,
 }
 
 
@@ -122,5 +122,5 @@ def test_no_text_takes_much_longer_than_another(kind: str, name: str) -> None:
         cut.words(text)
         return time.process_time() - start
 
-    ordinary = seconds(" ".join(f"{kind}é{name}{number}’s –" for number in range(14_000)))
+    ordinary = seconds(" ".join(f"{kind}é{name}{number}’s –" for number in range(4_200)))
     assert seconds(HOSTILE[kind]) < 10 * ordinary
