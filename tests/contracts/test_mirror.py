@@ -45,6 +45,7 @@ TESTED_BY = {
     "cli/neighbor_answers.py": "unit/explain/test_neighbors.py",
     "cli/label.py": "integration/test_label_page.py",
     "machine/serving_key.py": "integration/test_serving.py",
+    "baselines/kept_boards.py": "integration/test_scoreboard.py",
     "labeling/forms.py": "unit/labeling/test_label_file.py",
     "labeling/label_index.py": "unit/labeling/test_session.py",
     "labeling/label_rows.py": "unit/labeling/test_label_file.py",

@@ -164,3 +164,21 @@ def test_several_data_sets_make_a_board_each_and_none_twice(data: Path, tmp_path
     assert "text.json: exists and is kept" in again.err
     assert (out / "text.json").read_bytes() == kept
     assert json.loads((out / "pair.json").read_text())["metric"] == "accuracy"
+
+
+def test_a_board_of_other_data_or_options_is_no_board_of_these(tmp_path: Path) -> None:
+    data, out = tiny.write_tasks(tmp_path / "data"), tmp_path / "boards"
+    command = ["baselines", data / "text.toml", "--data", data, *LIGHT, "--out", out, "-q"]
+    assert tiny.run(*command).code == 0
+    kept = (out / "text.json").read_bytes()
+    other = tiny.run(*command, "--without", "chars")
+    assert (other.code, "text.json: was made by other options (without)" in other.err) == (2, True)
+    with (data / "text.csv").open("a") as stream:
+        stream.write("a further text,pos\n")
+    changed = tiny.run(*command)
+    assert (changed.code, "text.json: was made of other data; delete it" in changed.err) == (2, True)
+    assert changed.err.count("\n") == 1
+    assert (out / "text.json").read_bytes() == kept
+    former = {name: value for name, value in json.loads(kept).items() if name != "made_of"}
+    (out / "text.json").write_text(json.dumps(former))
+    assert "does not say of which data" in tiny.run(*command).err

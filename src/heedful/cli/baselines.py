@@ -178,6 +178,7 @@ def command(
     Example: heedful baselines trec --data DIR --runs 1,2,3 --study DiSAN=runs/trec-study
     """
     from heedful.baselines.asked import board_of
+    from heedful.baselines.kept_boards import MADE_OF, kept_note, made_of
     from heedful.baselines.show import as_dict, render
     from heedful.baselines.show import markdown as as_markdown
     from heedful.errors import UsageError
@@ -199,13 +200,14 @@ def command(
     with contextlib.nullcontext() if out is None else alone(out, "heedful baselines"):
         for name in names:
             file = None if out is None else out / f"{Path(name).stem}.json"
+            made = {} if file is None else made_of(name, asked)
             if file is not None and file.exists():
-                click.echo(f"{file}: exists and is kept", err=True)
+                click.echo(kept_note(file, made), err=True)
                 continue
             with first_use_reported(quiet=printing.quiet):
                 board = board_of(name, asked, say=printing.say)
             if file is not None:
-                write_text(file, json.dumps(as_dict(board)) + "\n")
+                write_text(file, json.dumps({**as_dict(board), MADE_OF: made}) + "\n")
             if printing.as_json:
                 print_json(as_dict(board))
             else:

@@ -193,7 +193,7 @@ def unread_settings(task: AnyTask) -> list[str]:
 
 def unread_changes(task: AnyTask, config: RunConfig) -> list[tuple[str, str]]:
     """Return the settings that only other tasks read, each with the names below it that are not at their defaults."""
-    usual = _defaults(type(config))
+    usual = _defaults(type(config))  # type: ignore[arg-type]  # classes can be hashed
     return [
         (setting, name)
         for setting in unread_settings(task)

@@ -1,0 +1,78 @@
+"""Boards that a folder keeps: each says of which data and by which options it was made, and stands for no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from heedful.baselines.asked import Asked, settings_of
+from heedful.errors import ArtifactError, UsageError
+from heedful.run.sources import data_root, find_source
+
+MADE_OF = "made_of"
+"""Field of a board in JSON."""
+
+
+def made_of(name: str, asked: Asked) -> dict[str, object]:
+    """Return what a board depends on, as its file keeps it.
+
+    Args:
+        name: of the data; see `settings_of`.
+        asked: what the board is to hold.
+
+    Returns:
+        The SHA-256 of each file of the data, and the options.
+
+    Raises:
+        UsageError: if there is no such data.
+        DataError: if a file is missing.
+    """
+    config = settings_of(name, asked.overrides, asked.folder)
+    source = find_source(config, data_root(config, asked.folder))
+    return {
+        "files": dict(source.fingerprint),
+        "runs": list(asked.runs),
+        "examples": asked.examples,
+        "with": list(asked.encoders),
+        "without": list(asked.without),
+        "studies": list(asked.studies),
+        "settings": list(asked.overrides),
+        "frozen": [str(folder) for folder in asked.frozen],
+    }
+
+
+def kept_note(file: Path, made: Mapping[str, object]) -> str:
+    """Return why a board that is there is not made again.
+
+    Args:
+        file: of the board.
+        made: what the board that is asked for depends on, of `made_of`.
+
+    Returns:
+        A line for the user.
+
+    Raises:
+        UsageError: if it was made of other data or by other options; names them.
+        ArtifactError: if the file is no board.
+    """
+    before = _read(file).get(MADE_OF)
+    if not isinstance(before, Mapping):
+        return f"{file}: exists and is kept; it does not say of which data it was made"
+    changed = [name for name in made if before.get(name) != made[name]]
+    if changed:
+        what = "of other data" if changed == ["files"] else f"by other options ({', '.join(changed)})"
+        raise UsageError(
+            f"{file}: was made {what}; delete it, or name another --out, and the board is made anew"
+        )
+    return f"{file}: exists and is kept"
+
+
+def _read(file: Path) -> Mapping[str, object]:
+    try:
+        board = json.loads(file.read_text(encoding="utf-8"))  # a figure in it may be NaN
+    except (OSError, ValueError, RecursionError) as error:
+        raise ArtifactError(f"{file}: cannot be read as a board ({error!s:.100}); delete it") from error
+    if not isinstance(board, Mapping):
+        raise ArtifactError(f"{file}: is no board; delete it, or name another --out")
+    return board
