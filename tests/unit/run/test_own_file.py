@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
 import pytest
 
+from heedful.data.catalog import data_set
+from heedful.data.datasets import own_data_sets
 from heedful.data.readers.tag_columns import looks_tagged
 from heedful.errors import DataError, UsageError
 from heedful.run.own_file import OwnFile, is_own_file, own_file
@@ -135,9 +138,19 @@ def test_a_known_data_set_is_learned_by_the_recipe_for_own_data_of_its_kind(
 ) -> None:
     assert is_own_file(name, tmp_path)
     own = found(name, tmp_path)
-    assert (own.recipe, own.overrides) == (recipe, (f"data.set={name}",))
+    assert (own.recipe, own.overrides[0]) == (recipe, f"data.set={name}")
     assert own.said.startswith(f"{name}: ")
     assert own.said.endswith(f"; trained as {recipe}")
+
+
+def test_every_known_data_set_takes_the_options_that_its_recipe_brings(tmp_path: Path) -> None:
+    known = [name for name in own_data_sets() if is_own_file(name, tmp_path)]
+    assert {"snips-slots", "wnut17", "trec", "stsb"} <= {*known}
+    for name in known:
+        own = found(name, tmp_path)
+        options = load_config(own.recipe, own.overrides).data.options
+        for part in data_set(name).parts.values():
+            assert {*options} <= {*inspect.signature(part.read).parameters}, name
 
 
 def test_a_known_data_set_without_such_a_recipe_is_none(tmp_path: Path) -> None:
