@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Folder of the real data sets; tests that need it are skipped, and counted, without it.
 export HEEDFUL_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test trials lint site bench load ray format clean
+.PHONY: demo test trials versions lint site bench load ray format clean
 
 demo: $(VENV)/.installed ## train on the generated corpus, predict, explain
 	$(BIN)/heedful demo
@@ -19,6 +19,9 @@ test: $(VENV)/.ready ## run the tests, one file a process at a time on every cor
 
 trials: $(VENV)/.ready ## kills, full disks, flipped bits, hostile input by the thousand: about 20 minutes
 	$(BIN)/pytest -m trial tests/trials
+
+versions: $(VENV)/.ready ## the tests with the oldest libraries that are promised and with the newest, without heedful-en: an hour
+	$(BIN)/python -m heedful_lab.repository.versions build/versions oldest newest $(ARGUMENTS)
 
 lint: $(VENV)/.ready ## style, types, import order, docstrings, the site of the documents
 	$(BIN)/ruff check .

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from beartype import beartype
-from jaxtyping import Bool, Float, TypeCheckError, jaxtyped
 from torch import Tensor
 
 import heedful.attention
@@ -31,6 +29,11 @@ from heedful.encoders import ContextEncoder
 from heedful.models import ENCODERS, POOLINGS, ModelConfig
 from heedful.nn import FusionGate, ProjectedGate
 from heedful.structures import Sentences
+
+pytest.importorskip("beartype")
+pytest.importorskip("jaxtyping")
+from beartype import beartype
+from jaxtyping import Bool, Float, TypeCheckError, jaxtyped
 
 IMPLS = ("reference", "torch", "auto")
 shaped = jaxtyped(typechecker=beartype)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import heedful
@@ -17,6 +16,8 @@ from heedful.bulk.batch_predictor import BatchPredictor
 from heedful.errors import DataError
 from served import InProcess, in_process, save_model
 from shop_rows import command, table
+
+pd = pytest.importorskip("pandas")
 
 NAMES = ("price", "shop")
 

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import heedful
@@ -18,6 +17,8 @@ from heedful.explain.explanation import Explanation
 from heedful.runtime.command import run as run_without_torch
 from heedful.tasks import load_model
 from shop_rows import PLAIN, command, table
+
+pd = pytest.importorskip("pandas")
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import heedful
 from heedful.errors import UsageError
 from shop_rows import PLAIN, command, table
+
+pd = pytest.importorskip("pandas")
 
 PAGE = Path(__file__).parents[2] / "docs" / "columns.md"
 

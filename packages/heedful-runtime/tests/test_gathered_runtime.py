@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import urllib.request
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -175,6 +176,10 @@ def started(gathered: Path, *arguments: object, without: str = "nothing") -> sub
     )
 
 
+SERVES = pytest.mark.skipif(find_spec("starlette") is None, reason="the server needs starlette")
+
+
+@SERVES
 def test_it_serves_without_torch(gathered: Path, model: tuple[Predictor, Path]) -> None:
     pytest.importorskip("uvicorn", reason="the extra serve is not installed")
     made, path = model
@@ -198,6 +203,7 @@ def test_it_serves_without_torch(gathered: Path, model: tuple[Predictor, Path]) 
     assert wanted.label in json.dumps(found)
 
 
+@SERVES
 @pytest.mark.parametrize(
     ("arguments", "without", "says"),
     [

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
 import pytest
 
 import heedful
@@ -19,6 +17,9 @@ from heedful.bulk.batch_predictor import BatchPredictor
 from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.runtime import load
 from waiting import PATIENCE
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
 
 TEXTS = [text for text, _ in tiny.texts()[:9]]
 

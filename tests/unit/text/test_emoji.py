@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-import regex
 
 from heedful.text.emoji import PICTOGRAPH, split_emoji
+
+regex = pytest.importorskip("regex")
 
 WHOLE = (
     *(
