@@ -172,6 +172,12 @@ def _run(arguments: list[str] | None) -> int:
         encoding.setLevel(former)
 
 
+_HELP_INSTEAD: tuple[type[click.UsageError], ...] = tuple(
+    getattr(click.exceptions, name) for name in ("NoArgsIsHelpError",) if hasattr(click.exceptions, name)
+)
+"""What click raises from 8.2 on where a group is called without a command; before, it prints the help itself."""
+
+
 def _call(arguments: list[str] | None) -> int:
     """Call the command and turn whatever ends it into an exit code."""
     try:
@@ -184,7 +190,7 @@ def _call(arguments: list[str] | None) -> int:
         return _say("interrupted", ExitCode.INTERRUPTED)
     except Terminated:
         return _say("terminated", ExitCode.TERMINATED)
-    except click.exceptions.NoArgsIsHelpError as error:
+    except _HELP_INSTEAD as error:
         error.show(file=sys.stderr)
         return ExitCode.USAGE
     except click.ClickException as error:

@@ -92,3 +92,16 @@ def test_debugging_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_reader_that_went_away_is_success(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(info, "command", click.Command("info", callback=failing(BrokenPipeError())))
     assert tiny.run("info") == tiny.Result(0, "", "")
+
+
+def test_errors_are_a_line_with_click_8_1() -> None:
+    """It has no error for a group that is called without a command."""
+    program = (
+        "import sys, click.exceptions\n"
+        "vars(click.exceptions).pop('NoArgsIsHelpError', None)\n"
+        "from heedful.cli.main import run\n"
+        "sys.exit(run(['inspect', 'nowhere']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode != 0, len(done.stderr.splitlines())) == (True, 1), done.stderr
+    assert "nowhere" in done.stderr
