@@ -100,7 +100,7 @@ def test_errors_are_a_line_with_click_8_1() -> None:
         "import sys, click.exceptions\n"
         "vars(click.exceptions).pop('NoArgsIsHelpError', None)\n"
         "from heedful.cli.main import run\n"
-        "sys.exit(run(['inspect', 'nowhere']))"
+        "sys.exit(run(['info', 'nowhere']))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode != 0, len(done.stderr.splitlines())) == (True, 1), done.stderr
