@@ -51,7 +51,7 @@ TODAY = {
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
-    "everyday words in public names": 116,
+    "everyday words in public names": 13,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
 SLACK = {"files": 616, "lines": 103973}

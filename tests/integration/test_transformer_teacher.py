@@ -168,7 +168,7 @@ def test_program_text_in_a_folder_is_never_run(folder: Path, tmp_path: Path) -> 
 def test_few_labels_without_further_texts_are_copied(folder: Path, tmp_path: Path) -> None:
     said: list[str] = []
     config = student(folder)
-    found = fine_tuned(config, Places(tmp_path / "run", folder), say=said.append).config
+    found = fine_tuned(config, Places(tmp_path / "run", folder), print_line=said.append).config
     assert found.distil.augment == 20
     assert "in SetFit's way, because there are few labels" in said[0]
     assert "--texts FILE" in said[-1]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import sick_release
-from heedful.cli.requests import Asked, gather
+from heedful.cli.requests import RequestOptions, gather
 from heedful.data.examples import Corpus, LabelSet, WordTags
 from heedful.data.parses import read_conllu
 from heedful.data.readers.line_files import read_label_text, read_trec
@@ -585,7 +585,7 @@ def _parallel(draw: random.Random) -> Sample:
 
 
 def _asked(path: Path, is_pair: bool) -> Rows:
-    return _examples(gather(Asked((), (None, None), path, Reading(), is_pair)))
+    return _examples(gather(RequestOptions((), (None, None), path, Reading(), is_pair)))
 
 
 def _of_vectors(path: Path) -> Rows:

@@ -49,15 +49,15 @@ def forward_part(inputs: Inputs, part: Part, output: Tensor, inverse: Tensor) ->
     _forward_slab(Slab(inputs, part), _band(inputs, part), pairs, part(output), part(inverse))
 
 
-def backward_part(inputs: Inputs, part: Part, given: Sequence[Tensor], grads: Sequence[Tensor]) -> None:
+def backward_part(inputs: Inputs, part: Part, forward: Sequence[Tensor], grads: Sequence[Tensor]) -> None:
     """Differentiate one part.
 
-    ``given`` is the gradient of the output, the output and the inverse; ``grads``, those of query, key, value and
+    ``forward`` is the gradient of the output, the output and the inverse; ``grads``, those of query, key, value and
     source, are written. All are [B, H, L, C].
     """
     slab = Slab(inputs, part, centered=inputs.drop_source is None)
     pairs = None if inputs.drop_pairs is None else part(inputs.drop_pairs)
-    results = _Backward(slab, _band(inputs, part), pairs).run(*(part(x) for x in given))
+    results = _Backward(slab, _band(inputs, part), pairs).run(*(part(x) for x in forward))
     for whole, result in zip(grads, results, strict=True):
         if slab.valid is not None:
             result.masked_fill_(~slab.valid[..., None], 0)

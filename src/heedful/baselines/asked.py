@@ -33,7 +33,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Asked:
+class BoardRequest:
     """What a scoreboard is to hold, whatever the data.
 
     Attributes:
@@ -57,13 +57,15 @@ class Asked:
     frozen: Sequence[Path] = ()
 
 
-def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: None) -> Board:
+def board_of(
+    name: str, request: BoardRequest, *, print_line: Callable[[str], None] = lambda _: None
+) -> Board:
     """Make the scoreboard of one data set.
 
     Args:
         name: see `settings_of`.
-        asked: what it is to hold.
-        say: told what happens next.
+        request: what it is to hold.
+        print_line: told what happens next.
 
     Returns:
         The board.
@@ -71,18 +73,18 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
     Raises:
         UsageError: if the data or a system is unknown, or the data has no test split.
     """
-    config = settings_of(name, asked.overrides, asked.folder)
+    config = settings_of(name, request.overrides, request.folder)
     if kind_of(config.model.task).of_words:
-        return _board_of_tags(name, config, asked, say)
+        return _board_of_tags(name, config, request, print_line)
     if config.data.features:
         beside = ", ".join(config.data.features)
         _LOG.warning("data.features: simple models read texts alone, without the columns %s", beside)
-    splits = splits_of_runs(config, asked.folder, asked.runs, asked.examples)
+    splits = splits_of_runs(config, request.folder, request.runs, request.examples)
     task = next(iter(splits.values())).task
-    root = data_root(config, asked.folder)
-    systems, skipped = roster(config, task, root, asked.encoders, asked.without, asked.frozen)
+    root = data_root(config, request.folder)
+    systems, skipped = roster(config, task, root, request.encoders, request.without, request.frozen)
     kept = []
-    for study in asked.studies:
+    for study in request.studies:
         system, sign, folder = study.partition("=")
         if not sign:
             raise UsageError(f"--study {study!r}: write NAME=FOLDER")
@@ -94,11 +96,13 @@ def board_of(name: str, asked: Asked, *, say: Callable[[str], None] = lambda _: 
         own=lambda system: isinstance(system, HeedfulSystem),
         kept=kept,
         skipped=skipped,
-        say=say,
+        print_line=print_line,
     )
 
 
-def _board_of_tags(name: str, config: RunConfig, asked: Asked, say: Callable[[str], None]) -> Board:
+def _board_of_tags(
+    name: str, config: RunConfig, asked: BoardRequest, print_line: Callable[[str], None]
+) -> Board:
     if asked.examples or asked.studies:
         raise UsageError("--examples and --study: a board of tags takes neither")
     from heedful.baselines.tag_board import TagRun, tag_board
@@ -108,7 +112,7 @@ def _board_of_tags(name: str, config: RunConfig, asked: Asked, say: Callable[[st
         own = replace(config, train=replace(config.train, seed=number))
         source = find_source(own, data_root(own, asked.folder))
         runs[f"train.seed={number}"] = TagRun(own, replace(source, load=remembered(source.load)), number)
-    return tag_board(name, runs, asked.encoders, asked.without, say)
+    return tag_board(name, runs, asked.encoders, asked.without, print_line)
 
 
 def settings_of(name: str, overrides: Sequence[str] = (), folder: Path | None = None) -> RunConfig:

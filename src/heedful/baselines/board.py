@@ -94,7 +94,7 @@ def make_board(
     own: Callable[[System], bool],
     kept: Sequence[Row] = (),
     skipped: Mapping[str, str] | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> Board:
     """Train and measure every system on every run, and test all pairs.
 
@@ -105,7 +105,7 @@ def make_board(
         own: says whether a system is one of Heedful's networks.
         kept: rows that were measured before, on the same test splits.
         skipped: systems that cannot be trained, and why.
-        say: told what happens next.
+        print_line: told what happens next.
 
     Returns:
         The board.
@@ -118,7 +118,7 @@ def make_board(
         raise UsageError(f"{data}: has no test split; name a file: --set data.test=FILE")
     rows = list(kept)
     for system in systems:
-        say(f"{system.name} ...")
+        print_line(f"{system.name} ...")
         rows.append(Row(system.name, own(system), _over_runs(system, runs, reuse=not own(system))))
     metric = "accuracy" if first.labels else "pearson"
     gold = {varied: _gold(splits) for varied, splits in runs.items()}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from heedful.baselines.asked import Asked, settings_of
+from heedful.baselines.asked import BoardRequest, settings_of
 from heedful.errors import ArtifactError, UsageError
 from heedful.run.sources import data_root, find_source
 
@@ -14,7 +14,7 @@ MADE_OF = "made_of"
 """Field of a board in JSON."""
 
 
-def made_of(name: str, asked: Asked) -> dict[str, object]:
+def made_of(name: str, request: BoardRequest) -> dict[str, object]:
     """Return what a board depends on, as its file keeps it.
 
     Args:
@@ -28,17 +28,17 @@ def made_of(name: str, asked: Asked) -> dict[str, object]:
         UsageError: if there is no such data.
         DataError: if a file is missing.
     """
-    config = settings_of(name, asked.overrides, asked.folder)
-    source = find_source(config, data_root(config, asked.folder))
+    config = settings_of(name, request.overrides, request.folder)
+    source = find_source(config, data_root(config, request.folder))
     return {
         "files": dict(source.fingerprint),
-        "runs": list(asked.runs),
-        "examples": asked.examples,
-        "with": list(asked.encoders),
-        "without": list(asked.without),
-        "studies": list(asked.studies),
-        "settings": list(asked.overrides),
-        "frozen": [str(folder) for folder in asked.frozen],
+        "runs": list(request.runs),
+        "examples": request.examples,
+        "with": list(request.encoders),
+        "without": list(request.without),
+        "studies": list(request.studies),
+        "settings": list(request.overrides),
+        "frozen": [str(folder) for folder in request.frozen],
     }
 
 

@@ -47,7 +47,7 @@ def tag_board(
     runs: Mapping[str, TagRun],
     encoders: Sequence[str] = (),
     without: Sequence[str] = (),
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> Board:
     """Train and measure every system on every run, and test all pairs.
 
@@ -56,7 +56,7 @@ def tag_board(
         runs: the setting that is varied to the run.
         encoders: Heedful's networks to train with the settings of the run, by the names of their encoders.
         without: parts of the names of systems to leave out.
-        say: told what happens next.
+        print_line: told what happens next.
 
     Returns:
         The board.
@@ -81,7 +81,7 @@ def tag_board(
         for system, made in systems.items():
             if any(part in system for part in without):
                 continue
-            say(f"{system} ...")
+            print_line(f"{system} ...")
             started = time.process_time()
             report, rate, chosen = made()
             spent = time.process_time() - started

@@ -38,7 +38,7 @@ class Bad:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ModelOptions:
     """What is asked, and of which model.
 
     Attributes:
@@ -77,7 +77,7 @@ class BatchAnswers:
         ArtifactError: if the model is missing or damaged, or another one than was asked for.
     """
 
-    def __init__(self, asking: Asking) -> None:
+    def __init__(self, asking: ModelOptions) -> None:
         path = find_model(asking.model)
         _refuse_another(path, asking)
         self.model = open_model(
@@ -156,7 +156,7 @@ def _request(row: Sequence[object]) -> str | tuple[str, str]:
     return (first, second[0]) if second else first
 
 
-def _refuse_another(path: Path, asking: Asking) -> None:
+def _refuse_another(path: Path, asking: ModelOptions) -> None:
     if asking.checksum and (found := manifest_checksum(path)) != asking.checksum:
         raise ArtifactError(
             f"{path}: is another model than the one that was asked for: expected the checksum {asking.checksum:.12}, "

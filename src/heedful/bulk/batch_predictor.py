@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, Truncate
+from heedful.bulk.batch_answers import Bad, BatchAnswers, ModelOptions, Truncate
 from heedful.bulk.part_task import arrow_type, layout_of
 from heedful.bulk.prediction_table import WARNINGS, Column, free_name
 from heedful.data.readers.reading import Reading
@@ -70,7 +70,7 @@ class BatchPredictor:
             raise UsageError(f"bad_rows: expected 'stop' or 'null', got {bad_rows!r}")
         checksum = manifest_checksum(find_model(model))
         named = {"text": text, "premise": premise, "hypothesis": hypothesis}
-        self._asking = Asking(str(model), max_tokens, truncate, checksum=checksum)
+        self._asking = ModelOptions(str(model), max_tokens, truncate, checksum=checksum)
         self._named = {role: name for role, name in named.items() if name is not None}
         self._bad_rows = bad_rows
         self._answers: BatchAnswers | None = None

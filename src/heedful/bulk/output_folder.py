@@ -13,7 +13,7 @@ from pathlib import Path
 from heedful.bulk.part_files import Part
 from heedful.bulk.part_task import Counts
 from heedful.errors import ArtifactError, InUseError, UsageError
-from heedful.storage import alone, is_empty, sweep, told_plainly, write_text
+from heedful.storage import alone, is_empty, plain_errors, sweep, write_text
 from heedful.storage.fields import Fields
 
 OWN, SIDE = "_heedful", "_bad"
@@ -117,7 +117,7 @@ class OutputFolder:
 
     def keep(self, part: Part, counts: Counts) -> None:
         """Write the record of a part whose file is written."""
-        with told_plainly(self.path):
+        with plain_errors(self.path):
             size = (self.path / part.output).stat().st_size
         record = {"file": str(part.file), "state": part.state, "bytes": size, "counts": asdict(counts)}
         write_text(self._done / f"{part.name}.json", json.dumps(record) + "\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, TYPE_CHECKING
 
-from heedful.bulk.batch_answers import Asking, Bad, BatchAnswers, one_thread
+from heedful.bulk.batch_answers import Bad, BatchAnswers, ModelOptions, one_thread
 from heedful.bulk.part_files import Part, import_parquet
 from heedful.bulk.part_rows import Layout, PartRow, batch_rows, file_blocks, group_batches, schema_of
 from heedful.bulk.prediction_table import Column, PredictionFile, free_name
@@ -56,7 +56,7 @@ class Order:
         side: the folder of the rows without an answer.
     """
 
-    asking: Asking
+    asking: ModelOptions
     reading: Reading
     form: Form
     output: Path

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
-from heedful.bulk.batch_answers import Asking, BatchAnswers
+from heedful.bulk.batch_answers import BatchAnswers, ModelOptions
 from heedful.bulk.crew import each_done
 from heedful.bulk.output_folder import SIDE, OutputFolder
 from heedful.bulk.part_files import Part, find_files, list_parts
@@ -69,14 +69,14 @@ class Totals:
 
 
 def predict_parts(
-    asking: Asking,
+    model: ModelOptions,
     pattern: str,
     output: Path,
     *,
     jobs: int = 1,
     reading: Reading | None = None,
     form: Form | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> Totals:
     """Predict for every row of many files; run it again after a kill, and it predicts what is missing.
 
@@ -84,13 +84,13 @@ def predict_parts(
     all columns of its rows before the prediction. The file is whole or not there.
 
     Args:
-        asking: the model.
+        model: the model.
         pattern: what ``--input`` says: a file, or a path with ``*``, ``?``, ``[...]`` or ``**``.
         output: a folder that is empty or was written by an earlier run of the same.
         jobs: processes; each of them computes with one thread.
         reading: how the files are read, and the columns of the texts.
         form: the form of what is written; None for the defaults.
-        say: told how far the run is.
+        print_line: told how far the run is.
 
     Returns:
         The counts over all parts, those of earlier runs included.
@@ -106,9 +106,9 @@ def predict_parts(
         raise UsageError(
             "--on-missing skip: choose error or empty; --bad-rows skip skips rows without a text"
         )
-    checksum = manifest_checksum(find_model(asking.model))
-    asking = replace(asking, checksum=checksum)
-    answers = BatchAnswers(asking)
+    checksum = manifest_checksum(find_model(model.model))
+    model = replace(model, checksum=checksum)
+    answers = BatchAnswers(model)
     if other := [role for role in reading.columns if role not in answers.roles]:
         raise UsageError(
             f"--column {other[0]}=: this model reads the column of {' and '.join(answers.roles)} alone"
@@ -118,7 +118,7 @@ def predict_parts(
     _refuse_own(files, output)
     parts = list_parts(files, [*zip(layout.roles, layout.names, strict=True)], form.format, layout.beside)
     folder = OutputFolder(output)
-    order = Order(asking, reading, form, output, folder.side)
+    order = Order(model, reading, form, output, folder.side)
     with folder.alone():
         folder.begin(
             {
@@ -126,9 +126,9 @@ def predict_parts(
                 "model": checksum,
                 "task": answers.model.task,
                 "columns": list(layout.names),
-                "max_tokens": asking.max_tokens,
-                "truncate": asking.truncate,
-                "precision": asking.precision,
+                "max_tokens": model.max_tokens,
+                "truncate": model.truncate,
+                "precision": model.precision,
                 "format": form.format,
                 "header": form.header,
                 **{name: value for name, value in reading.options().items() if name != "query"},
@@ -145,7 +145,7 @@ def predict_parts(
             if time.monotonic() - said >= _EVERY:
                 said = time.monotonic()
                 rows = sum(each.rows for each in counts.values())
-                say(f"{len(counts):,} of {len(parts):,} parts, {rows:,} rows")
+                print_line(f"{len(counts):,} of {len(parts):,} parts, {rows:,} rows")
     return Totals(len(files), len(parts), before, **_sum(counts.values()))
 
 

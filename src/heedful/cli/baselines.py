@@ -24,8 +24,8 @@ from heedful.cli.output import print_json, print_text
 from heedful.cli.reading_options import own_file_options
 
 if TYPE_CHECKING:
-    from heedful.baselines.asked import Asked
-    from heedful.baselines.chart.chart import ChartAsked
+    from heedful.baselines.asked import BoardRequest
+    from heedful.baselines.chart.chart import ChartRequest
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class BoardOptions:
     transformers: tuple[Path, ...]
     times: Literal["with", "without", "only"]
 
-    def chart(self, names: tuple[str, ...]) -> ChartAsked:
+    def chart(self, names: tuple[str, ...]) -> ChartRequest:
         """Return what the options ask for where numbers of labels are compared."""
-        from heedful.baselines.chart.chart import ChartAsked, parse_sizes
+        from heedful.baselines.chart.chart import ChartRequest, parse_sizes
         from heedful.cli.study import parse_seeds
         from heedful.errors import UsageError
 
@@ -56,7 +56,7 @@ class BoardOptions:
                 "--sizes compares whole systems: leave --with, --study, --examples and --frozen out; --transformer "
                 "names a pretrained encoder"
             )
-        return ChartAsked(
+        return ChartRequest(
             names,
             parse_sizes(self.sizes),
             tuple(parse_seeds(self.runs) or (1,)),
@@ -67,12 +67,12 @@ class BoardOptions:
             self.times,
         )
 
-    def asked(self) -> Asked:
+    def board_request(self) -> BoardRequest:
         """Return what the options ask for."""
-        from heedful.baselines.asked import Asked
+        from heedful.baselines.asked import BoardRequest
         from heedful.cli.study import parse_seeds
 
-        return Asked(
+        return BoardRequest(
             self.data,
             parse_seeds(self.runs) or (1,),
             self.examples or 0,
@@ -196,7 +196,7 @@ def command(
     if len(names) > 1 and (out is None or wanted.studies):
         what = "--out DIR" if out is None else "--study for each DATA by itself"
         raise UsageError(f"DATA: several data sets are given; give {what}")
-    asked = wanted.asked()
+    asked = wanted.board_request()
     with contextlib.nullcontext() if out is None else alone(out, "heedful baselines"):
         for name in names:
             file = None if out is None else out / f"{Path(name).stem}.json"
@@ -205,7 +205,7 @@ def command(
                 click.echo(kept_note(file, made), err=True)
                 continue
             with first_use_reported(quiet=printing.quiet):
-                board = board_of(name, asked, say=printing.say)
+                board = board_of(name, asked, print_line=printing.print_line)
             if file is not None:
                 write_text(file, json.dumps({**as_dict(board), MADE_OF: made}) + "\n")
             if printing.as_json:
@@ -214,7 +214,7 @@ def command(
                 print_text(as_markdown(board) if markdown else render(board))
 
 
-def _chart(asked: ChartAsked, out: Path | None, printing: Printing) -> None:
+def _chart(asked: ChartRequest, out: Path | None, printing: Printing) -> None:
     """Compare whole systems at several numbers of labels."""
     from dataclasses import asdict
 
@@ -225,8 +225,8 @@ def _chart(asked: ChartAsked, out: Path | None, printing: Printing) -> None:
     if out is None:
         raise UsageError("--sizes keeps every system's figures as soon as they are measured: give --out DIR")
     with alone(out, "heedful baselines"), first_use_reported(quiet=printing.quiet):
-        chart = make_chart(asked, out, say=printing.say)
-        write_chart(chart, out, say=printing.say)
+        chart = make_chart(asked, out, print_line=printing.print_line)
+        write_chart(chart, out, print_line=printing.print_line)
     if printing.as_json:
         cells = [asdict(cell) for cell in chart.cells]
         print_json({"cells": cells, "skipped": chart.skipped, "failed": list(chart.failed)})

@@ -26,7 +26,7 @@ def command(out: Path, overrides: tuple[str, ...], printing: Printing) -> None:
     """
     from heedful.run.demonstration import GOLD, run_demo
 
-    result = run_demo(out, overrides, printing.reporter(), printing.say)
+    result = run_demo(out, overrides, printing.reporter(), printing.print_line)
     if printing.as_json:
         answers = [
             {"premise": premise, "hypothesis": hypothesis, "label": label, "probability": probability}

@@ -77,8 +77,16 @@ def command(
     ):
         places = Places(out, recipe.data, resume=resume, overwrite=overwrite)
         with going_on_by("the same command with --resume"):
-            config = fine_tuned(config, places, reporter=printing.reporter(), say=printing.say).config
-            found = distil(config, places, plain=not no_plain, reporter=printing.reporter(), say=printing.say)
+            config = fine_tuned(
+                config, places, reporter=printing.reporter(), print_line=printing.print_line
+            ).config
+            found = distil(
+                config,
+                places,
+                plain=not no_plain,
+                reporter=printing.reporter(),
+                print_line=printing.print_line,
+            )
         write_text(out / RECORD, json.dumps(found.as_dict(), indent=1) + "\n")
     if printing.as_json:
         print_json({"model": str(RunFolder(out).model), **found.as_dict()})

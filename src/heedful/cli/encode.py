@@ -51,11 +51,13 @@ def command(
     """
     from heedful.cli.opened_model import opened, refuse_long, vectors_of
     from heedful.cli.output import print_json
-    from heedful.cli.requests import Asked, stream
+    from heedful.cli.requests import RequestOptions, stream
 
     encoding = opened(model, limits, needs=["vectors"])
     trained = Reading.of_run(encoding.run_settings)
-    asked = Asked((*words, *texts), (None, None), input_file, reading, is_pair=False, trained=trained)
+    asked = RequestOptions(
+        (*words, *texts), (None, None), input_file, reading, is_pair=False, trained=trained
+    )
     blocks = stream(asked, partial(refuse_long, encoding))
     found = (vectors_of(encoding, corpus) for corpus in blocks)
     if output is None:

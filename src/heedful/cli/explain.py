@@ -158,7 +158,7 @@ def command(
     Example: heedful explain runs/reviews "I found that song superb." --html why.html
     """
     from heedful.cli.explained_input import Explaining
-    from heedful.cli.opened_model import asked_of
+    from heedful.cli.opened_model import request_options
     from heedful.cli.requests import gather
 
     views.check()
@@ -170,7 +170,7 @@ def command(
         show_whole(model, whole, how, requests, views.html, as_json=views.as_json)
         return
     explaining = how.opened(model)
-    corpus = gather(asked_of(explaining, requests))
+    corpus = gather(request_options(explaining, requests))
     if views.compare is not None:
         _show_two(how.compared(model, views.compare, explaining, corpus), views)
         return

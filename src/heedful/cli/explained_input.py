@@ -153,13 +153,13 @@ class MethodOptions:
         if self.word is not None and not tags:
             raise UsageError("--word is for models of tags of words, which this model is not")
 
-    def explain(self, model: AnyModel, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
+    def explain(self, model: AnyModel, corpus: Corpus, options: Mapping[str, object]) -> Explanation:
         """Explain one example.
 
         Args:
             model: any model that shows what it looked at.
             corpus: the example.
-            given: options of the command that not every task takes.
+            options: options of the command that not every task takes.
 
         Returns:
             The explanation.
@@ -179,7 +179,7 @@ class MethodOptions:
         if "methods" not in model.engine.can:
             if self != MethodOptions():
                 model.require("methods")
-            shown: Explanation = model.attention(corpus, given)
+            shown: Explanation = model.attention(corpus, options)
             return shown
         try:
             return explain(model, corpus, self.choice, self.word, alike=self.neighbors)
@@ -213,10 +213,10 @@ class Explaining:
     def opened(self, folder: Path) -> AnyModel:
         """Open a model, without torch if its method needs none."""
         needed: Capability = "gradients" if self.asked.needs_torch else "look"
-        model = opened(folder, self.limits, given=self.given, needs=[needed])
+        model = opened(folder, self.limits, options=self.given, needs=[needed])
         if "gradients" in model.engine.can or self.asked.method or not prefers_torch(model.metrics):
             return model
-        return opened(folder, self.limits, given=self.given, needs=["gradients"])
+        return opened(folder, self.limits, options=self.given, needs=["gradients"])
 
     def explain(self, folder: Path, model: AnyModel, corpus: Corpus) -> Explanation:
         """Explain one example, and add single features if they were asked for.

@@ -174,9 +174,9 @@ def _each_once(command: click.Command) -> Callable[[click.Context, list[str]], l
     """Return what reads the arguments of a command, and refuses an option that is given twice."""
     read = command.parse_args
 
-    def parse_args(context: click.Context, given: list[str]) -> list[str]:
-        left = read(context, list(given))
-        _, _, order = command.make_parser(context).parse_args(list(given))
+    def parse_args(context: click.Context, arguments: list[str]) -> list[str]:
+        left = read(context, list(arguments))
+        _, _, order = command.make_parser(context).parse_args(list(arguments))
         for parameter, count in Counter(order).items():
             if count > 1 and _takes_one(parameter):
                 raise UsageError(f"{parameter.opts[0]}: is given {count} times, and one value was expected")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _FormOptions:
     """What is asked of each text."""
 
     names: tuple[str, ...]
@@ -107,10 +107,10 @@ class _Place:
 )
 @reading_options
 @threads_option
-@grouped(asked=_Asked, place=_Place)
+@grouped(wanted=_FormOptions, place=_Place)
 def command(
     pool: Path,
-    asked: _Asked,
+    wanted: _FormOptions,
     output: Path | None,
     order: Literal["mixed", "random"],
     take_labels: bool,
@@ -136,8 +136,8 @@ def command(
         raise MissingExtraError(package, "serve", "the labeling page") from error
     from heedful.serving.guarded_app import Access
 
-    target = output or Path("labels.jsonl" if asked.spans else "labels.csv")
-    form = _form(asked, target, exports=export is not None)
+    target = output or Path("labels.jsonl" if wanted.spans else "labels.csv")
+    form = _form(wanted, target, exports=export is not None)
     if export is not None:
         count = export_labels(target, form, export)
         click.echo(f"{export}: {count:,} texts", err=True)
@@ -146,7 +146,7 @@ def command(
     key = key if key or local else secrets.token_urlsafe().encode()
     names = frozenset({*place.hosts, *(("localhost", "127.0.0.1", "::1", place.host) if local else ())})
     taken = (lambda: taken_labels(pool, form, reading)) if take_labels else None
-    labeling = Labeling(pool, _reader(pool, asked.pair, reading), form, target, order == "mixed", taken)
+    labeling = Labeling(pool, _reader(pool, wanted.pair, reading), form, target, order == "mixed", taken)
     code = label_in_browser(labeling, (place.host, place.port), Access(key, names, own_pages=True), _say)
     if code:
         raise click.exceptions.Exit(int(code))
@@ -157,21 +157,25 @@ def _say(line: str) -> None:
         click.echo(shown(f"heedful label: {line}"), err=True)
 
 
-def _form(asked: _Asked, target: Path, *, exports: bool) -> Form:
+def _form(wanted: _FormOptions, target: Path, *, exports: bool) -> Form:
     """Return what is asked of each text, with the labels that an existing file has."""
     from heedful.labeling.forms import Kind, alike_but_for_case, form_of
     from heedful.labeling.label_file import names_in
 
     if target.suffix not in (".csv", ".jsonl"):
         raise UsageError(f"--output {target}: expected a name that ends in .csv or .jsonl")
-    chosen = [("--several", asked.several), ("--number", asked.number is not None), ("--spans", asked.spans)]
+    chosen = [
+        ("--several", wanted.several),
+        ("--number", wanted.number is not None),
+        ("--spans", wanted.spans),
+    ]
     if len(given := [name for name, is_given in chosen if is_given]) > 1:
         raise UsageError(f"{' and '.join(given)}: choose one of them")
-    if asked.spans and target.suffix == ".csv":
+    if wanted.spans and target.suffix == ".csv":
         raise UsageError(f"--output {target}: spans go to a file that ends in .jsonl")
     kinds: dict[str, Kind] = {"--several": "several", "--number": "number", "--spans": "spans"}
     kind: Kind = kinds[given[0]] if given else "classes"
-    form = form_of(kind, asked.names, pair=asked.pair, bounds=_bounds(asked.number))
+    form = form_of(kind, wanted.names, pair=wanted.pair, bounds=_bounds(wanted.number))
     if kind == "number":
         return form
     names = [*form.labels, *(name for name in names_in(target, form) if name not in form.labels)]
@@ -179,7 +183,7 @@ def _form(asked: _Asked, target: Path, *, exports: bool) -> Form:
         raise UsageError(
             f"--label: got {len(names)}; name the labels to choose from, as --label refund --label praise"
         )
-    form = form_of(kind, names, pair=asked.pair)
+    form = form_of(kind, names, pair=wanted.pair)
     if (two := alike_but_for_case(names)) and not exports:
         _say(
             f"the labels {two[0]!r:.60} and {two[1]!r:.60} differ in capital letters alone; both can be chosen"
@@ -198,6 +202,6 @@ def _bounds(number: str | None) -> tuple[float, float] | None:
 
 
 def _reader(pool: Path, pair: bool, reading: Reading) -> Callable[[], Corpus]:
-    from heedful.cli.requests import Asked, gather
+    from heedful.cli.requests import RequestOptions, gather
 
-    return lambda: gather(Asked((), (None, None), pool, reading, pair))
+    return lambda: gather(RequestOptions((), (None, None), pool, reading, pair))

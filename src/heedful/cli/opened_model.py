@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 import click
 
 from heedful.cli.option_groups import NO_LIMITS, UNNAMED, Named, Requests, TextLimits
-from heedful.cli.requests import Asked
+from heedful.cli.requests import RequestOptions
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.data.tokens import place
@@ -34,7 +34,7 @@ def opened(
     *,
     precision: Precision = "float32",
     named: Named = UNNAMED,
-    given: Mapping[str, object] | None = None,
+    options: Mapping[str, object] | None = None,
     needs: Collection[Capability] = (),
 ) -> AnyModel:
     """Open a model, without torch where that has everything that is asked for.
@@ -44,7 +44,7 @@ def opened(
         limits: of the texts.
         precision: value of ``--precision``.
         named: labels for a model of vectors.
-        given: options of the command that not every task takes.
+        options: options of the command that not every task takes.
         needs: what the engine must be able to do, if one of the two is.
 
     Returns:
@@ -55,7 +55,7 @@ def opened(
         MissingExtraError: if it takes torch, which is not installed.
         UsageError: if the task of the model does not take one of the options.
     """
-    given = given or {}
+    options = options or {}
     model = open_model(
         folder,
         max_tokens=limits.max_tokens,
@@ -64,11 +64,11 @@ def opened(
         needs=needs,
     ).threaded(threads.requested())
     _warn(precision)
-    if not {name for name, value in given.items() if value} <= model.options:
+    if not {name for name, value in options.items() if value} <= model.options:
         model = with_torch(folder, limits)
         from heedful.tasks import refuse_options, task_of
 
-        refuse_options(task_of(model), given)
+        refuse_options(task_of(model), options)
     asked: AnyModel = named.of(model)
     return asked
 
@@ -97,7 +97,7 @@ def _warn(precision: Precision) -> None:
             click.echo(f"--precision bfloat16: {obstacle}, so it is slower than float32 here", err=True)
 
 
-def asked_of(model: AnyModel, requests: Requests) -> Asked:
+def request_options(model: AnyModel, requests: Requests) -> RequestOptions:
     """Return what a command asks of a model: the options of the command with what the model adds to them.
 
     Args:
@@ -108,7 +108,7 @@ def asked_of(model: AnyModel, requests: Requests) -> Asked:
         The requests, not yet read.
     """
     requests = requests.of(is_pair=model.is_pair)
-    return Asked(
+    return RequestOptions(
         requests.texts,
         (requests.premise, requests.hypothesis),
         requests.input_file,
@@ -175,14 +175,14 @@ def refuse_long(model: AnyModel, corpus: Corpus) -> None:
 
 
 def answers_of(
-    model: AnyModel, corpus: Corpus, given: Mapping[str, object] | None = None
+    model: AnyModel, corpus: Corpus, options: Mapping[str, object] | None = None
 ) -> Sequence[AnyAnswer]:
     """Answer examples, in order.
 
     Args:
         model: the model.
         corpus: the examples.
-        given: options of the command that not every task takes.
+        options: options of the command that not every task takes.
 
     Returns:
         One answer an example.
@@ -191,7 +191,7 @@ def answers_of(
         DataError: naming the row and the file, if a text is too long.
     """
     try:
-        return list(model.predict(corpus, given))
+        return list(model.predict(corpus, options))
     except DataError:
         refuse_long(model, corpus)  # names the row and the file
         raise

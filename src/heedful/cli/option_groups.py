@@ -376,7 +376,7 @@ class Printing:
     as_json: bool
     quiet: bool
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Print a line of progress on standard error, if it is wanted."""
         if not self.quiet:
             click.echo(line, err=True)

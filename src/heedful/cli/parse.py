@@ -45,14 +45,14 @@ def command(
     Example: heedful parse --parser builtin --input questions.txt --output questions.conllu
     """
     from heedful.cli.output import exact
-    from heedful.cli.requests import Asked, gather
+    from heedful.cli.requests import RequestOptions, gather
     from heedful.data.parses import conllu_text, find_parser, sentences_of
     from heedful.data.tokens import tokenize_corpus
     from heedful.storage import write_text
 
     parser = find_parser(parser_name)
     is_pair = not reading.columns.keys().isdisjoint(("premise", "hypothesis"))
-    requests = gather(Asked(texts, (None, None), input_file, reading, is_pair))
+    requests = gather(RequestOptions(texts, (None, None), input_file, reading, is_pair))
     sentences = sentences_of(tokenize_corpus(requests.examples, tokenizer, requests.source))
     trees = conllu_text(parser.parse(sentences))
     if output is None:

@@ -30,19 +30,19 @@ from heedful.cli.reading_options import reading_options_of_predict
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
-    from heedful.bulk.batch_answers import Asking
+    from heedful.bulk.batch_answers import ModelOptions
     from heedful.bulk.prediction_table import PredictionFile
     from heedful.cli.option_groups import Requests
     from heedful.data.examples import Corpus
     from heedful.models.precision import Precision
 
 
-def predict_many(many: Many, asking: Asking, requests: Requests, written: Written) -> None:
+def predict_many(many: Many, model: ModelOptions, requests: Requests, written: Written) -> None:
     """Predict for many files, and print the counts.
 
     Args:
         many: what the options say of them.
-        asking: the model.
+        model: the model.
         requests: the files, and how they are read.
         written: where the predictions go, and whether the counts are printed as JSON on standard output.
 
@@ -74,13 +74,13 @@ def predict_many(many: Many, asking: Asking, requests: Requests, written: Writte
     if output.is_file():
         raise UsageError(f"--output {output}: is a file; predictions of many files go to a folder")
     totals = predict_parts(
-        asking,
+        model,
         str(input_file),
         output,
         jobs=many.jobs or 1,
         reading=requests.reading,
         form=Form(many.wanted or "", written.header is not False, many.bad_rows == "skip"),
-        say=lambda line: click.echo(line, err=True),
+        print_line=lambda line: click.echo(line, err=True),
     )
     if written.as_json:
         print_json(totals.as_dict())
@@ -144,7 +144,7 @@ class Many:
     wanted: str | None
     bad_rows: str | None
 
-    def asked(self, input_file: Path | None) -> bool:
+    def is_meant(self, input_file: Path | None) -> bool:
         """Return whether many files are to be predicted; refuse options that are for them alone.
 
         Args:
@@ -284,35 +284,35 @@ def command(
     from heedful.cli.opened_model import (
         answer_rows,
         answers_of,
-        asked_of,
         columns_of,
         opened,
         refuse_long,
+        request_options,
     )
     from heedful.cli.output import exact
     from heedful.cli.requests import stream
 
-    if many.asked(requests.input_file):
+    if many.is_meant(requests.input_file):
         if named.labels or named.examples:
             raise UsageError("--label and --examples are not for many files; predict one file at a time")
         if sets != SetOptions():
             raise UsageError("--coverage is not for many files; predict one file at a time")
         if tree != TreeOptions():
             raise UsageError("--tree is not for many files; predict one file at a time")
-        from heedful.bulk.batch_answers import Asking
+        from heedful.bulk.batch_answers import ModelOptions
 
-        asking = Asking(str(model), limits.max_tokens, limits.truncate, precision)
+        asking = ModelOptions(str(model), limits.max_tokens, limits.truncate, precision)
         predict_many(many, asking, requests, written)
         return
     written.check()
     given = {"predicates": requests.predicates, "conll": written.as_columns}
-    answering = opened(model, limits, precision=precision, named=named, given=given)
+    answering = opened(model, limits, precision=precision, named=named, options=given)
     answering = tree.of(sets.of(answering))
     if written.neighbors:
         from heedful.cli.neighbor_answers import with_neighbors
 
         answering = with_neighbors(answering, written.neighbors)
-    asked = asked_of(answering, requests)
+    asked = request_options(answering, requests)
     printer = RowPrinter(written.header)
     cut = 0
     with written.file(answering.header) as file:

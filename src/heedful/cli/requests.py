@@ -14,7 +14,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.readers.class_folders import is_class_folder
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
 from heedful.data.readers.label_lines import begins_with_label
-from heedful.data.readers.reading import Reading, RequestFiles, say_once
+from heedful.data.readers.reading import Reading, RequestFiles, note_once
 from heedful.data.readers.table_files import (
     SPREADSHEETS,
     TABLE_SUFFIXES,
@@ -35,7 +35,7 @@ _STDIN_NAME = Path("standard input")
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestOptions:
     """What the options of a command say about its requests.
 
     Attributes:
@@ -61,11 +61,11 @@ class Asked:
     cells: Mapping[str, str] | None = None
 
 
-def gather(asked: Asked) -> Corpus:
+def gather(options: RequestOptions) -> Corpus:
     """Collect the requests of a command that needs them all at once.
 
     Args:
-        asked: the options.
+        options: the options.
 
     Returns:
         One example a request, in order, with its row.
@@ -75,7 +75,7 @@ def gather(asked: Asked) -> Corpus:
         DataError: naming file, row and field, if the input is wrong, or holds more rows than `ROWS` allows.
     """
     source, examples = None, list[Example]()
-    for block in _blocks(asked):
+    for block in _blocks(options):
         source = block.source
         examples += block.examples
         if len(examples) > ROWS.value():
@@ -83,7 +83,7 @@ def gather(asked: Asked) -> Corpus:
     return Corpus(examples, source=source)
 
 
-def stream(asked: Asked, check: Callable[[Corpus], None]) -> Iterator[Corpus]:
+def stream(options: RequestOptions, check: Callable[[Corpus], None]) -> Iterator[Corpus]:
     """Yield the requests of a command in blocks, in the memory of one; errors as in `gather`.
 
     A file is read twice: once to its end to find what is wrong with it, before anything is answered, and once to be
@@ -91,19 +91,19 @@ def stream(asked: Asked, check: Callable[[Corpus], None]) -> Iterator[Corpus]:
     file that the model reads in its own way all rows are held.
 
     Args:
-        asked: the options.
+        options: the options.
         check: refuses examples that the model would refuse.
 
     Yields:
         Requests, in order, with their rows.
     """
-    if asked.input_file not in (None, STDIN):
-        for block in _blocks(asked):
+    if options.input_file not in (None, STDIN):
+        for block in _blocks(options):
             check(block)
-    yield from _blocks(asked)
+    yield from _blocks(options)
 
 
-def _blocks(asked: Asked) -> Iterator[Corpus]:
+def _blocks(asked: RequestOptions) -> Iterator[Corpus]:
     _check_options(asked)
     file = asked.input_file
     if file is None:
@@ -125,7 +125,7 @@ def _blocks(asked: Asked) -> Iterator[Corpus]:
         yield from builder.blocks(_add_lines(builder, lines, 2 if asked.is_pair else 1))
 
 
-def _check_options(asked: Asked) -> None:
+def _check_options(asked: RequestOptions) -> None:
     given_pair = asked.pair != (None, None)
     if asked.is_pair and asked.texts:
         raise UsageError(
@@ -180,24 +180,26 @@ def _is_table(path: Path, reading: Reading) -> bool:
     return is_spooled(path) and not bare_suffix(path) and bool(reading.columns or reading.of_tables())
 
 
-def _begins_as_table(asked: Asked, path: Path) -> bool:
+def _begins_as_table(asked: RequestOptions, path: Path) -> bool:
     """Return whether the first line of a pipe without an ending names the columns of a table."""
     lines = () if bare_suffix(path) else numbered_lines(path, asked.reading.encoding or "utf-8")
     return any(_names_columns(asked, line) for _, line in itertools.islice(lines, 1))
 
 
-def _without_header(asked: Asked, name: str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _without_header(
+    asked: RequestOptions, name: str, lines: Iterable[tuple[int, str]]
+) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file of a text a line; say so if the first one names the columns of a table."""
     for row, line in lines:
         if row == 1 and _names_columns(asked, line):
-            say_once(
+            note_once(
                 f"{name}: the first line, {line!r:.60}, looks like the names of the columns of a table, and is read as "
                 f"a text; give a table as a file that ends in {', '.join(TABLE_SUFFIXES[:3])}"
             )
         yield row, line
 
 
-def _names_columns(asked: Asked, line: str) -> bool:
+def _names_columns(asked: RequestOptions, line: str) -> bool:
     """Return whether a line names the columns that a table of requests would have, perhaps among others."""
     known = {**asked.trained.columns, **asked.reading.columns}
     wanted = [known.get(role, role) for role in (("premise", "hypothesis") if asked.is_pair else ("text",))]
@@ -205,7 +207,7 @@ def _names_columns(asked: Asked, line: str) -> bool:
     return any(len(set(cells)) == len(cells) and set(wanted) <= set(cells) for cells in parts)
 
 
-def _file_lines(asked: Asked, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
+def _file_lines(asked: RequestOptions, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
     """Return the lines of a file of a text a line; refuse one whose name says that it is something else."""
     suffix = bare_suffix(path)
     named, own = (asked.files.line_suffixes, asked.files.suffixes) if asked.files else ((), ())

@@ -87,7 +87,7 @@ def command(
             overrides=recipe.overrides,
             reporter=printing.reporter(),
             executor=executor,
-            say=printing.say,
+            print_line=printing.print_line,
         )
     shared = [*recipe.overrides, *fold_settings(recipe.recipe, recipe.overrides, runs.folds or 0)]
     with printing.stages():

@@ -66,7 +66,7 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
     Example: heedful suggest runs/trec questions.txt -n 50 --output next.csv
     """
     from heedful.cli.output import print_json
-    from heedful.cli.requests import Asked, gather
+    from heedful.cli.requests import RequestOptions, gather
     from heedful.errors import UsageError
     from heedful.run.suggesting import suggest
     from heedful.storage import write_text
@@ -80,7 +80,9 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
             f"suggestions need the probabilities of classes; this is a model of {predictor.noun}"
         )
     trained = Reading.of_run(predictor.run_settings)
-    corpus = gather(Asked((), (None, None), pool, reading, predictor.is_pair, trained, keep_fields=True))
+    corpus = gather(
+        RequestOptions((), (None, None), pool, reading, predictor.is_pair, trained, keep_fields=True)
+    )
     found = suggest(
         cast(Predictor, predictor), corpus, how.count, by=how.by, candidates=how.candidates, seed=how.seed
     )

@@ -119,7 +119,7 @@ def command(
         if config.distil.teacher:
             places = Places(out, data, resume=place.resume, overwrite=place.overwrite)
             with going_on_by("the same command with --resume"):
-                config = fine_tuned(config, places, reporter=reporter, say=printing.say).config
+                config = fine_tuned(config, places, reporter=reporter, print_line=printing.print_line).config
         prepared = prepare(config, data)
         if first and not quiet:
             for note in (*prepared.notes, *kept):

@@ -90,7 +90,7 @@ def command(
     space = read_space(wanted.space, wanted.vary, config)
     search = Search(config, space, out, recipe.data, prune=not wanted.no_prune)
     for name, domain in search.space.items():
-        printing.say(f"varies {name}: {domain}")
+        printing.print_line(f"varies {name}: {domain}")
     with (
         going_on_by("the same command goes on"),
         first_use_reported(quiet=printing.quiet),
@@ -103,7 +103,7 @@ def command(
             jobs=wanted.jobs,
             reporter=printing.reporter(),
             executor=executor,
-            say=printing.say,
+            print_line=printing.print_line,
         )
     found = outcome(search, study)
     report = report_on_test(found, recipe.data) if test else None

@@ -41,7 +41,7 @@ def show_whole(
         UsageError: if texts are given too, or the model answers something that is not looked at.
     """
     from heedful.data.examples import Corpus
-    from heedful.run.glance import Asked, render_whole, whole_lines, whole_report
+    from heedful.run.glance import GlanceRequest, render_whole, whole_lines, whole_report
     from heedful.storage import write_text
 
     given = (requests.texts, requests.words, requests.premise, requests.hypothesis, requests.input_file)
@@ -72,7 +72,7 @@ def show_whole(
     reject = getattr(decision, "reject", None)
     none = "" if reject is None else reject.label
     several = answering.kind.outputs == "columns"
-    asked = Asked(
+    asked = GlanceRequest(
         str(model),
         _classes(answering),
         answer,
@@ -83,7 +83,7 @@ def show_whole(
         label_columns=several,
     )
     found = whole_report(
-        asked, corpus.examples, file.name, columns, say=lambda line: click.echo(line, err=True)
+        asked, corpus.examples, file.name, columns, print_line=lambda line: click.echo(line, err=True)
     )
     if as_json:
         print_json(found.as_dict())

@@ -19,7 +19,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 from heedful.errors import DataError, UsageError
-from heedful.storage import sha256, told_plainly
+from heedful.storage import plain_errors, sha256
 
 if TYPE_CHECKING:
     from socket import socket
@@ -272,7 +272,7 @@ def download(
     file, part = folder / wanted.name, folder / f"{wanted.name}.part"
     if file.is_file() and problem(wanted, file) is None:
         return file
-    with told_plainly(folder):
+    with plain_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     troubles = []
     for mirror in wanted.mirrors:
@@ -280,7 +280,7 @@ def download(
             raise UsageError(f"{mirror}: only http and https addresses are downloaded")
         trouble = _try(mirror, wanted, part, wanted.size or most_bytes, progress)
         if trouble is None:
-            with told_plainly(file):
+            with plain_errors(file):
                 os.replace(part, file)
             return file
         troubles.append(f"{mirror}: {trouble}")
@@ -346,7 +346,7 @@ def _fetch(address: str, part: Path, most_bytes: int, progress: Progress | None)
             return _fetch(address, part, most_bytes, progress)
         if size is not None and size > most_bytes:
             raise _TransferError(f"{size:,} bytes, more than the {most_bytes:,} expected")
-        with told_plainly(part), part.open("ab" if resumed else "wb") as out:
+        with plain_errors(part), part.open("ab" if resumed else "wb") as out:
             while block := _read(answer):
                 have += len(block)
                 if have > most_bytes:

@@ -111,13 +111,13 @@ def encode_frames(
     ]
     _check_arguments(corpus)
     tagged = [[frame for frame in frames if frame.tags] for frames in kept]
-    dataset = ask(sentences, [[frame.predicate for frame in frames] for frames in tagged])
+    dataset = examples_of_predicates(sentences, [[frame.predicate for frame in frames] for frames in tagged])
     asked = [frame for frames in tagged for frame in (frames or (None,))]
     labels = (*tags, *_unknown(asked, tags))
     return replace(dataset, labels=labels, tags=_tags(asked, dataset, labels), found=_found(kept, dataset))
 
 
-def ask(sentences: EncodedDataset, predicates: Sequence[Sequence[int]]) -> TaggedDataset:
+def examples_of_predicates(sentences: EncodedDataset, predicates: Sequence[Sequence[int]]) -> TaggedDataset:
     """Make one example of each predicate, without gold.
 
     Args:

@@ -11,11 +11,11 @@ from heedful.data.examples import WEIGHTS, Example
 from heedful.errors import UsageError
 
 
-def example_weights(given: object, count: int) -> NDArray[np.float64] | None:
+def example_weights(weights: object, count: int) -> NDArray[np.float64] | None:
     """Check weights of examples.
 
     Args:
-        given: one number an example; None for equal weights.
+        weights: one number an example; None for equal weights.
         count: number of examples, N.
 
     Returns:
@@ -24,12 +24,12 @@ def example_weights(given: object, count: int) -> NDArray[np.float64] | None:
     Raises:
         UsageError: if they are not N finite numbers of 0 or more, with one above 0, or not within `WEIGHTS`.
     """
-    if given is None:
+    if weights is None:
         return None
     try:
-        values = np.asarray(given, np.float64)
+        values = np.asarray(weights, np.float64)
     except (TypeError, ValueError) as error:
-        raise UsageError(f"sample_weight: expected {count} numbers, got {given!r:.60}") from error
+        raise UsageError(f"sample_weight: expected {count} numbers, got {weights!r:.60}") from error
     if values.shape != (count,):
         raise UsageError(f"sample_weight: expected {count} numbers, got an array of shape {values.shape}")
     if not (np.isfinite(values) & (values >= 0)).all() or not values.any():

@@ -123,7 +123,7 @@ def explain_tags(
 
 
 def attention_of(
-    model: Model[Any, Any], sight: Sight, view: SentenceView, said: str, mean: float
+    model: Model[Any, Any], sight: Sight, view: SentenceView, label: str, mean: float
 ) -> Explanation:
     """Show what a network looked at when it gave the words of one text their tags.
 
@@ -131,7 +131,7 @@ def attention_of(
         model: of tags or roles.
         sight: what was looked at; of more than `MANY` maps the means are shown.
         view: the words.
-        said: the answer in a line, which becomes the one label of the record.
+        label: the answer in a line, which becomes the one label of the record.
         mean: the mean probability of the tags.
 
     Returns:
@@ -142,7 +142,7 @@ def attention_of(
         looked, averaged = replace(looked, maps=_means(looked.maps)), {}
     return assembled(
         [with_looked(view, looked)],
-        Shown((said,), (mean,)),
+        Shown((label,), (mean,)),
         SYSTEMS.get(model.encoder, System(model.encoder)),
         "source2token",
         alignments={},

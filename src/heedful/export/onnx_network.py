@@ -37,14 +37,14 @@ def reading(graph: Graph, description: Table, weights: Weights, ids: str, ngrams
     )
 
 
-def run_steps(graph: Graph, steps: object, weights: Weights, given: Mapping[str, Value]) -> dict[str, Value]:
+def run_steps(graph: Graph, steps: object, weights: Weights, inputs: Mapping[str, Value]) -> dict[str, Value]:
     """Add steps one after the other.
 
     Args:
         graph: gets the nodes.
         steps: a list of tables.
         weights: the tensors.
-        given: the values that the steps begin with.
+        inputs: the values that the steps begin with.
 
     Returns:
         Every value by its name.
@@ -52,7 +52,7 @@ def run_steps(graph: Graph, steps: object, weights: Weights, given: Mapping[str,
     Raises:
         NotExported: naming a step that has no ONNX operators.
     """
-    values = dict(given)
+    values = dict(inputs)
     assert isinstance(steps, Sequence)  # as the runtime checks
     for description in steps:
         step = Step(description, weights)

@@ -17,7 +17,7 @@ from pathlib import Path
 from heedful.errors import DataError, OutputError
 from heedful.labeling.forms import Form, Label
 from heedful.labeling.label_rows import CsvRows, Fields, JsonRows, Rows
-from heedful.storage.writing import remedy, replacing, told_plainly
+from heedful.storage.writing import plain_errors, remedy, replacing
 
 OWN = ("note", "by", "chosen", "guess", "checked")
 """The columns beside the texts and the label."""
@@ -64,7 +64,7 @@ class LabelFile:
     Args:
         path: the file, CSV or JSON lines by its name; an existing one is continued.
         form: what a label is.
-        say: tells what was found, one line each.
+        print_line: tells what was found, one line each.
 
     Attributes:
         records: all labels, in the order of the file.
@@ -74,8 +74,8 @@ class LabelFile:
         OutputError: if it cannot be read or written.
     """
 
-    def __init__(self, path: Path, form: Form, say: Callable[[str], None]) -> None:
-        self.path, self._form, self._say = Path(os.path.realpath(path)), form, say
+    def __init__(self, path: Path, form: Form, print_line: Callable[[str], None]) -> None:
+        self.path, self._form, self._say = Path(os.path.realpath(path)), form, print_line
         self.records: list[Record] = []
         self._rows = self._new_rows()
         self._seen: tuple[int, ...] = ()
@@ -83,7 +83,7 @@ class LabelFile:
         if self.path.exists():
             self._read_again()
         else:
-            with told_plainly(self.path):
+            with plain_errors(self.path):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             self._write(self.records)
 
@@ -156,7 +156,7 @@ class LabelFile:
             for each in records:
                 stream.write(self._rows.row(self._fields(each)))
         self._narrow = False
-        with told_plainly(self.path):
+        with plain_errors(self.path):
             self._seen = _stamp(self.path.stat())
 
     def _follow(self) -> None:
@@ -177,7 +177,7 @@ class LabelFile:
             )
 
     def _read_again(self) -> None:
-        with told_plainly(self.path):
+        with plain_errors(self.path):
             seen = _stamp(self.path.stat())
             data = self.path.read_bytes()
         rows = self._new_rows()
@@ -202,7 +202,7 @@ class LabelFile:
     def _set_aside(self, cut: bytes) -> None:
         """Keep the bytes of a row that was cut off in a file beside, before the file is written without them."""
         kept = self.path.with_name(f"{self.path.name}.cut")
-        with told_plainly(kept), kept.open("ab") as stream:
+        with plain_errors(kept), kept.open("ab") as stream:
             stream.write(cut.rstrip(b"\n") + b"\n")
             stream.flush()
             os.fsync(stream.fileno())

@@ -29,10 +29,12 @@ class LabelingApp(GuardedApp):
         session: what the requests do.
         bounds: the limits.
         access: who may ask.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
     """
 
-    def __init__(self, session: Session, bounds: Bounds, access: Access, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, session: Session, bounds: Bounds, access: Access, print_line: Callable[[str], None]
+    ) -> None:
         self._session = session
         gets: dict[str, Handler] = {"/health/live": self._live, **dict.fromkeys(PAGES, self._page)}
         posts: dict[str, Handler] = {
@@ -45,7 +47,7 @@ class LabelingApp(GuardedApp):
             "/v1/undo": self._doing(("by",), lambda asked: session.undo(_by(asked))),
             "/v1/search": self._doing(("query",), lambda asked: session.search(_text(asked, "query"))),
         }
-        super().__init__(gets, posts, bounds, access, Counters(), say, gets)
+        super().__init__(gets, posts, bounds, access, Counters(), print_line, gets)
 
     def leave_counts(self) -> None:
         """Do nothing: there is one process."""

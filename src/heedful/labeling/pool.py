@@ -79,14 +79,14 @@ class WatchedPool:
     Args:
         path: the file.
         read: reads it.
-        say: tells what happened, one line each.
+        print_line: tells what happened, one line each.
 
     Attributes:
         pool: the texts.
     """
 
-    def __init__(self, path: Path, read: Callable[[], Corpus], say: Callable[[str], None]) -> None:
-        self._path, self._read, self._say = path, read, say
+    def __init__(self, path: Path, read: Callable[[], Corpus], print_line: Callable[[str], None]) -> None:
+        self._path, self._read, self._say = path, read, print_line
         self._seen = self._stamp()
         self.pool = Pool(read())
 

@@ -44,7 +44,7 @@ class Labeling:
 
 
 def label_in_browser(
-    labeling: Labeling, address: tuple[str, int], access: Access, say: Callable[[str], None]
+    labeling: Labeling, address: tuple[str, int], access: Access, print_line: Callable[[str], None]
 ) -> ExitCode:
     """Serve the page until a signal comes.
 
@@ -52,7 +52,7 @@ def label_in_browser(
         labeling: what is labeled.
         address: host and port to listen on; port 0 for any that is free.
         access: who may open the page.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
 
     Returns:
         The exit code.
@@ -66,16 +66,16 @@ def label_in_browser(
     target = Path(os.path.realpath(labeling.output))
     lock = f".{target.name}.heedful-lock"
     with alone(target.parent, f"heedful label with {target.name}", name=lock, option="--output"):
-        told: list[Callable[[str], None]] = [say]
+        told: list[Callable[[str], None]] = [print_line]
 
-        def tell(line: str) -> None:
+        def print_everywhere(line: str) -> None:
             for each in told:
                 each(line)
 
-        pool = WatchedPool(labeling.pool, labeling.read, tell)
-        file = LabelFile(target, labeling.form, tell)
+        pool = WatchedPool(labeling.pool, labeling.read, print_everywhere)
+        file = LabelFile(target, labeling.form, print_everywhere)
         if labeling.taken is not None:
-            _take_over(file, labeling.taken(), say)
+            _take_over(file, labeling.taken(), print_line)
         listening = listen(*address)
         session = Session(
             labeling.form,
@@ -84,26 +84,26 @@ def label_in_browser(
             lambda done: Learner(labeling.form, threads.share(1), done),
             mixed=labeling.mixed,
         )
-        told.append(session.say)
-        app = LabelingApp(session, Bounds(), access, say)
+        told.append(session.print_line)
+        app = LabelingApp(session, Bounds(), access, print_line)
         try:
             return run(
                 app,
                 listening,
-                say,
-                stand=lambda: say(_where(address, listening.getsockname()[1], access, labeling)),
+                print_line,
+                stand=lambda: print_line(_where(address, listening.getsockname()[1], access, labeling)),
             )
         finally:
             session.close()
 
 
-def _take_over(file: LabelFile, records: Sequence[Record], say: Callable[[str], None]) -> None:
+def _take_over(file: LabelFile, records: Sequence[Record], print_line: Callable[[str], None]) -> None:
     """Add the labels of the pool, those that the file has already left out."""
     known = {(each.key, each.by) for each in file.records}
     new = [each for each in records if (each.key, each.by) not in known]
     if new:
         file.add(new)
-    say(f"{file.path}: {len(new):,} labels were taken over")
+    print_line(f"{file.path}: {len(new):,} labels were taken over")
 
 
 def _where(address: tuple[str, int], port: int, access: Access, labeling: Labeling) -> str:

@@ -67,7 +67,7 @@ class Session:
             self._next.saw(record.texts)
         self._learn()
 
-    def say(self, line: str) -> None:
+    def print_line(self, line: str) -> None:
         """Keep a line for the page."""
         with self._lock:
             self._said = [*self._said, line][-3:]

@@ -308,12 +308,12 @@ def role_spans(
         The spans in order.
     """
 
-    def told(span: Span) -> RoleSpan:
+    def role_span(span: Span) -> RoleSpan:
         own = probabilities[span.start : span.end]
         words = text[offsets[span.start][0] : offsets[span.end - 1][1]]
         return RoleSpan(span.role, span.start, span.end, words, sum(own) / len(own))
 
-    return tuple(told(span) for span in spans_of(tags))
+    return tuple(role_span(span) for span in spans_of(tags))
 
 
 def bracketed(words: Sequence[str], spans: Sequence[RoleSpan]) -> str:

@@ -203,7 +203,7 @@ class Stepped(nn.Module, ABC):
     def begin_step(self, step: int) -> None:
         """Hear the number of steps already taken. What follows from it must follow from it alone."""
 
-    def told(self) -> Mapping[str, str]:
+    def log_fields(self) -> Mapping[str, str]:
         """Return what a line of the log should say of it now, by name."""
         return {}
 
@@ -236,7 +236,7 @@ class LearningPhase(Stepped):
         self._plain = sum(step >= end for end in ends)
         self.number.fill_(self._plain)
 
-    def told(self) -> Mapping[str, str]:
+    def log_fields(self) -> Mapping[str, str]:
         """Return the phase: "encoder", "policy" or "both", by who learns."""
         return {"phase": ("encoder", "policy", "both")[self._now()]}
 

@@ -64,7 +64,7 @@ def run_demo(
     folder: Path,
     overrides: Sequence[str] = (),
     reporter: Reporter | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> DemoResult:
     """Ask the models of heedful-en if it is installed, generate the corpus, train DiSAN, answer pairs and explain one.
 
@@ -72,7 +72,7 @@ def run_demo(
         folder: run folder; an earlier demo there is replaced.
         overrides: ``key=value`` settings.
         reporter: shows progress.
-        say: told what happens next.
+        print_line: told what happens next.
 
     Returns:
         The model, its answers and the page.
@@ -84,19 +84,21 @@ def run_demo(
     config = load_config("disan-scenes-small", overrides)
     check_run_folder(folder, resume=True)
     with RunFolder(folder).alone("demo"):
-        return _run_alone(config, folder, reporter, say)
+        return _run_alone(config, folder, reporter, print_line)
 
 
 def _run_alone(
-    config: RunConfig, folder: Path, reporter: Reporter | None, say: Callable[[str], None]
+    config: RunConfig, folder: Path, reporter: Reporter | None, print_line: Callable[[str], None]
 ) -> DemoResult:
     _refuse_all_but_demo(folder)
     for line in packaged_answers():
-        say(line)
-    say("Generating sentence pairs about small scenes ...")
+        print_line(line)
+    print_line("Generating sentence pairs about small scenes ...")
     prepared = prepare(config, None)
     sizes = ", ".join(f"{len(data):,} {name}" for name, data in prepared.datasets.items())
-    say(f"{sizes} pairs; {task_named(prepared.task).vocabulary_note(prepared.lexicon)}. Training DiSAN ...")
+    print_line(
+        f"{sizes} pairs; {task_named(prepared.task).vocabulary_note(prepared.lexicon)}. Training DiSAN ..."
+    )
     run = train(config, prepared, folder=folder, overwrite=True, reporter=reporter)
     answers = run.predictor.answer(PAIRS)
     rows = [

@@ -23,7 +23,7 @@ WHOLE = 50_000
 
 
 def read_gold(
-    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, object]
+    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, options: Mapping[str, object]
 ) -> Corpus:
     """Read examples with gold.
 
@@ -32,7 +32,7 @@ def read_gold(
         file: a file that the task reads, or None.
         split: ``set:split`` of a known data set, or None.
         folder: the folder of data sets; None for ``HEEDFUL_DATA``.
-        given: value by name of the further options of the command: names of columns by role, "references" (a file);
+        options: value by name of the further options of the command: names of columns by role, "references" (a file);
             None is not given.
 
     Returns:
@@ -43,10 +43,10 @@ def read_gold(
             what the model answers.
     """
     task = task_of(model)
-    if (source := _source(model, file, split, given)) is not None:
-        return task.read_gold(model, source, given)
+    if (source := _source(model, file, split, options)) is not None:
+        return task.read_gold(model, source, options)
     assert split is not None  # one of the two is given
-    named = sorted(name for name, value in given.items() if value is not None)
+    named = sorted(name for name, value in options.items() if value is not None)
     if named:
         option = f"column {named[0]}=" if named[0] in ROLES else named[0].replace("_", "-")
         raise UsageError(f"--{option} goes with a FILE; {split} is a data set, which names its own")
@@ -58,7 +58,7 @@ def read_gold(
 
 
 def evaluate_gold(
-    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, given: Mapping[str, object]
+    model: AnyModel, file: Path | None, split: str | None, folder: Path | None, options: Mapping[str, object]
 ) -> tuple[Report, Counter[str]]:
     """Evaluate a model on a file or a known data set.
 
@@ -69,7 +69,7 @@ def evaluate_gold(
         file: see `read_gold`.
         split: see `read_gold`.
         folder: the folder of data sets and of the model's parser; None for ``HEEDFUL_DATA``.
-        given: see `read_gold`.
+        options: see `read_gold`.
 
     Returns:
         The report, and how many rows were skipped, by reason.
@@ -78,14 +78,14 @@ def evaluate_gold(
         UsageError: see `read_gold`.
         DataError: naming the row, if the file is not what it should be.
     """
-    source = _source(model, file, split, given)
+    source = _source(model, file, split, options)
     if source is None:
-        corpus = read_gold(model, file, split, folder, given)
+        corpus = read_gold(model, file, split, folder, options)
         return evaluate_corpus(model, corpus, folder), corpus.skipped
     task, skipped = task_of(model), Counter[str]()
 
     def blocks() -> Iterator[Corpus]:
-        for block in task.gold_blocks(model, source, given):
+        for block in task.gold_blocks(model, source, options):
             skipped.update(block.skipped)
             for note in block.notes:
                 _LOG.warning(note)

@@ -87,7 +87,7 @@ def run_study(
     overrides: Sequence[str] = (),
     elsewhere: Mapping[Varied, RunRecord] | None = None,
     reporter: Reporter | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
     executor: Executor | None = None,
 ) -> Study:
     """Run a recipe once a seed, or once a fold; a run that is already in the folder is not repeated.
@@ -104,7 +104,7 @@ def run_study(
         overrides: ``key=value`` settings.
         elsewhere: finished runs that are kept in another place; they are not repeated either.
         reporter: shows progress.
-        say: told what happens next.
+        print_line: told what happens next.
         executor: runs what is missing on machines that share ``folder`` and ``data`` under the same paths; None runs
             it here, one run after the other.
 
@@ -133,14 +133,14 @@ def run_study(
     kept = elsewhere or {}
     if executor is not None:
         missing = {each: configs[each] for each in varied if each not in kept}
-        _run_elsewhere(missing, folder, data, executor, say)
+        _run_elsewhere(missing, folder, data, executor, print_line)
     runs = []
     for setting, config in configs.items():
         if setting in kept and not (file := record_file(folder, setting)).exists():
             _refuse_another(kept[setting], config, data, file)
             runs.append(kept[setting])
         else:
-            runs.append(run_one(config, setting, folder, data, reporter, say))
+            runs.append(run_one(config, setting, folder, data, reporter, print_line))
     return Study(runs)
 
 
@@ -168,7 +168,7 @@ def run_one(
     folder: Path,
     data: Path | None,
     reporter: Reporter | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> RunRecord:
     """Run one seed or fold of a study, or read its record if it is finished.
 
@@ -178,7 +178,7 @@ def run_one(
         folder: of the study.
         data: the folder of data sets.
         reporter: shows progress.
-        say: told what happens.
+        print_line: told what happens.
 
     Returns:
         The record, which is kept in the folder.
@@ -191,10 +191,10 @@ def run_one(
         if file.exists():
             saved = read_record(file)
             _refuse_another(saved, config, data, file)
-            say(f"{varied}: already done")
+            print_line(f"{varied}: already done")
         else:
             step = _begun(work, config)
-            say(f"{varied}: goes on from step {step:,}" if step else f"{varied} ...")
+            print_line(f"{varied}: goes on from step {step:,}" if step else f"{varied} ...")
             saved = _run(config, varied, data, reporter, work)
             write_record(file, saved)
         remove_folder(work)
@@ -208,7 +208,7 @@ def _run_elsewhere(
     folder: Path,
     data: Path | None,
     executor: Executor,
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
 ) -> None:
     """Run what has no record yet by an executor; raise the first error once all calls have ended."""
     missing = {each: config for each, config in configs.items() if not record_file(folder, each).exists()}
@@ -226,7 +226,7 @@ def _run_elsewhere(
                 )
             )
         else:
-            say(f"{name}: done")
+            print_line(f"{name}: done")
     if failures:
         raise failures[0]
 

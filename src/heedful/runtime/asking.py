@@ -102,7 +102,7 @@ def row_of(words: tuple[Words, ...]) -> Row:
     return words.row if isinstance(words, Texts) else ()
 
 
-class Asking:
+class RuntimeReading:
     """Turns requests into words.
 
     Args:
@@ -127,11 +127,11 @@ class Asking:
         """Whether a longer one is refused."""
         return self.settings.truncate == "error"
 
-    def limited(self, limits: Limits) -> Asking:
+    def limited(self, limits: Limits) -> RuntimeReading:
         """Return the same with another limit; see `RuntimeModel.limited`."""
         return type(self)(limits.of(self.settings), self.vocabulary, self._parts)
 
-    def of_texts_alone(self) -> Asking:
+    def of_texts_alone(self) -> RuntimeReading:
         """Return the same for texts without the columns beside them, whose vectors need none."""
         return type(self)(self.settings, self.vocabulary, replace(self._parts, columns=None))
 

@@ -23,7 +23,7 @@ from heedful.model.decisions import (
 )
 from heedful.model.decisions.reject import read_reject
 from heedful.model.kept_examples import read_kept_examples
-from heedful.runtime.asking import Asking
+from heedful.runtime.asking import RuntimeReading
 from heedful.runtime.column_part import read_column_part
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
 from heedful.runtime.familiar import read_familiar
@@ -34,7 +34,7 @@ from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import Settings, read_settings
-from heedful.runtime.tag_model import PlacedAsking, Tagger
+from heedful.runtime.tag_model import PlacedReading, Tagger
 from heedful.runtime.tag_part import read_tag_part, tags_decision
 from heedful.runtime.weights import Weights, read_words_and_weights
 from heedful.storage.fields import Fields
@@ -128,12 +128,12 @@ def _load(path: Path) -> RuntimeModel:
         ) from error
     if settings.kind.of_words:
         parts, decision = Parts(tagging=tagging), tags_decision(labels, tagging)
-        return Tagger(PlacedAsking(settings, vocabulary, parts), program, decision, parts)
+        return Tagger(PlacedReading(settings, vocabulary, parts), program, decision, parts)
     metrics = read_json(path / METRICS, dict)
     if settings.kind.outputs == "vector":
-        return SentenceVectors(Asking(settings, vocabulary), program, decision, metrics=metrics)
+        return SentenceVectors(RuntimeReading(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence, familiar=familiar, columns=columns)
-    asking = Asking(settings, vocabulary, parts)
+    asking = RuntimeReading(settings, vocabulary, parts)
     return RuntimeModel(asking, program, decision, parts, metrics=metrics, examples=examples)
 
 
@@ -170,7 +170,9 @@ def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVe
     own = {name.removeprefix(KEPT): each for name, each in content.items() if name.startswith(KEPT)}
     weights = Weights(path, own=own)
     program = _program(settings, vocabulary, weights)
-    return SentenceVectors(Asking(settings, vocabulary), program, _decision(settings, (), weights, program))
+    return SentenceVectors(
+        RuntimeReading(settings, vocabulary), program, _decision(settings, (), weights, program)
+    )
 
 
 def _table_of(content: Mapping[str, NDArray[np.generic]], name: str) -> dict[str, object]:

@@ -15,7 +15,7 @@ from heedful.model.engine import NO_NETWORK
 from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model, in_order
 from heedful.model.text_reading import Limits
-from heedful.runtime.asking import Asking, Block
+from heedful.runtime.asking import Block, RuntimeReading
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
@@ -47,7 +47,7 @@ class RuntimeModel(Model[Block, Answered]):
 
     def __init__(
         self,
-        asking: Asking,
+        asking: RuntimeReading,
         program: Program,
         decision: Decision[Any],
         parts: Parts = NO_PARTS,
@@ -62,7 +62,7 @@ class RuntimeModel(Model[Block, Answered]):
     engine_type: type[StepEngine] = StepEngine
 
     @property
-    def reading(self) -> Asking:
+    def reading(self) -> RuntimeReading:
         """See `Model.reading`."""
         return self.asking
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heedful.model.decisions.decision import finite_row
 from heedful.model.engine import NO_NETWORK, Capability
 from heedful.model.sights import Sight
-from heedful.runtime.asking import Asking, Block, Words, row_of
+from heedful.runtime.asking import Block, RuntimeReading, Words, row_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
@@ -33,7 +33,7 @@ class StepEngine:
         parts: what is added to its logits.
     """
 
-    asking: Asking
+    asking: RuntimeReading
     program: Program
     parts: Parts = NO_PARTS
     name: Literal["runtime"] = "runtime"

@@ -70,18 +70,18 @@ class Steps:
         return weigh
 
     @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
-    def every(self, given: Mapping[str, Floats]) -> dict[str, Floats]:
+    def every(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
         """Compute every value of one text."""
-        values = {name: Rows.of([x]) for name, x in given.items()}
+        values = {name: Rows.of([x]) for name, x in inputs.items()}
         for action in self._actions:
             _take(action, values, 1)
         return {name: rows.parts[0] for name, rows in values.items()}
 
-    def run(self, given: Mapping[str, Rows], texts: int, keep: frozenset[str]) -> Mapping[str, Rows]:
+    def run(self, inputs: Mapping[str, Rows], texts: int, keep: frozenset[str]) -> Mapping[str, Rows]:
         """Compute the values that are asked for, of several texts; those of one do not depend on the others.
 
         Args:
-            given: values by name.
+            inputs: values by name.
             texts: how many texts.
             keep: names of the values to return, if the steps make them.
 
@@ -90,7 +90,7 @@ class Steps:
         """
         if keep not in self._short:
             self._short[keep] = Plan(joined(self._steps, self._actions, keep), keep)
-        return self._short[keep](given, texts)
+        return self._short[keep](inputs, texts)
 
     def parted(self, source: str, keep: frozenset[str]) -> tuple[Plan, Plan]:
         """Part the steps into those that make something of each row of a value alone, and those that need more.

@@ -12,7 +12,7 @@ from heedful.errors import ArtifactError, UsageError
 from heedful.model.answers import ReadWords
 from heedful.model.decisions.decision import finite_row
 from heedful.model.sights import TaggedText
-from heedful.runtime.asking import AnExample, Asking, Block, Words, single, texts_of
+from heedful.runtime.asking import AnExample, Block, RuntimeReading, Words, single, texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.step_engine import StepEngine
@@ -39,7 +39,7 @@ class PlacedWords(Words):
         return ReadWords.of(placed, self.unknown, truncated=self.truncated)
 
 
-class PlacedAsking(Asking):
+class PlacedReading(RuntimeReading):
     """Turns a request into words with their places; a request is a text, or a sequence of ready-made words."""
 
     def words_of(self, request: object, number: int, texts: int) -> tuple[PlacedWords, ...]:

@@ -16,7 +16,7 @@ from heedful.serving.batcher import Job, error_for_client
 from heedful.serving.bodies import (
     METHOD,
     WHY,
-    Asked,
+    ParsedRequest,
     model_name,
     read_input,
     read_one,
@@ -55,7 +55,7 @@ class App(GuardedApp):
         bounds: the limits.
         access: who may ask.
         counters: what is counted.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
         workers: what the other processes of this server count; None where there are no others.
 
     Attributes:
@@ -68,7 +68,7 @@ class App(GuardedApp):
         bounds: Bounds,
         access: Access,
         counters: Counters,
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
         workers: SummedCounts | None = None,
     ) -> None:
         self.trouble = ""
@@ -88,7 +88,7 @@ class App(GuardedApp):
             "/v1/explain": self._explain,
             "/v1/embeddings": self._embeddings,
         }
-        super().__init__(gets, posts, bounds, access, counters, say, _OPEN)
+        super().__init__(gets, posts, bounds, access, counters, print_line, _OPEN)
 
     def _asked(self, fields: Mapping[str, object]) -> tuple[str, Served]:
         name = model_name(fields, self._shelf.names)
@@ -130,7 +130,7 @@ class App(GuardedApp):
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return as_json({"object": "list", "data": data, "model": name, "usage": usage})
 
-    async def _vectors(self, served: Served, asked: Asked) -> list[Vector]:
+    async def _vectors(self, served: Served, asked: ParsedRequest) -> list[Vector]:
         job = Job("encode", served.model, asked.requests, asked.field, _future())
         return await self._results(served, job, Vector)
 
@@ -199,7 +199,7 @@ class App(GuardedApp):
                 "task": served.model.task,
                 "pair": served.model.is_pair,
                 "max_tokens": served.model.max_tokens,
-                "columns": served.model.columns_said,
+                "columns": served.model.columns_described,
                 "computed_by": served.model.kind,
             }
             for name, served in self._shelf.models.items()

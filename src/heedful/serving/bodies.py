@@ -19,7 +19,7 @@ METHOD, WHY, NEIGHBORS, FEATURES = "method", "why", "neighbors", "features"
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedRequest:
     """A request as it was understood.
 
     Attributes:
@@ -112,7 +112,9 @@ def model_name(fields: Mapping[str, object], names: Sequence[str]) -> str:
     return name
 
 
-def read_list(fields: Mapping[str, object], most: int, *, pair: bool, further: Sequence[str] = ()) -> Asked:
+def read_list(
+    fields: Mapping[str, object], most: int, *, pair: bool, further: Sequence[str] = ()
+) -> ParsedRequest:
     """Read the texts, or pairs, of a request.
 
     Args:
@@ -132,15 +134,15 @@ def read_list(fields: Mapping[str, object], most: int, *, pair: bool, further: S
     if field not in fields:
         said = "pairs, [[premise, hypothesis], ...]" if pair else 'single texts, ["...", ...]'
         wrong(field, f'missing: this model takes {said}, under "{field}" and not "{other}".')
-    return Asked(_items(fields[field], field, most, _pair if pair else text_of), field, {})
+    return ParsedRequest(_items(fields[field], field, most, _pair if pair else text_of), field, {})
 
 
-def read_texts(fields: Mapping[str, object], most: int) -> Asked:
+def read_texts(fields: Mapping[str, object], most: int) -> ParsedRequest:
     """Read single texts, whatever the model takes; see `read_list`."""
     return read_list(fields, most, pair=False)
 
 
-def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
+def read_one(fields: Mapping[str, object], *, pair: bool) -> ParsedRequest:
     """Read the one text or pair that is to be explained.
 
     Args:
@@ -176,10 +178,10 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> Asked:
         )
     options: dict[str, object] = {name: fields.get(name, False) for name in ("page", POLICY_STEPS)} | words
     options[NEIGHBORS] = count
-    return Asked([(_pair if pair else text_of)(fields[field], field)], field, options)
+    return ParsedRequest([(_pair if pair else text_of)(fields[field], field)], field, options)
 
 
-def read_input(fields: Mapping[str, object], most: int) -> Asked:
+def read_input(fields: Mapping[str, object], most: int) -> ParsedRequest:
     """Read a request for vectors in the shape of OpenAI's interface.
 
     Args:
@@ -200,7 +202,7 @@ def read_input(fields: Mapping[str, object], most: int) -> Asked:
     if form not in ("float", "base64"):
         wrong("encoding_format", 'expected "float" or "base64".')
     texts = _items([given] if isinstance(given, str) else given, "input", most, text_of)
-    return Asked(texts, "input", {"base64": form == "base64"})
+    return ParsedRequest(texts, "input", {"base64": form == "base64"})
 
 
 def refuse_unknown(fields: Mapping[str, object], known: Sequence[str]) -> None:

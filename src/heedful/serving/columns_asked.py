@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 from heedful.data.examples import Example
 from heedful.errors import DataError, nearest
-from heedful.serving.bodies import FEATURES, Asked, kind_of_value, text_of, wrong
+from heedful.serving.bodies import FEATURES, ParsedRequest, kind_of_value, text_of, wrong
 from heedful.serving.served_model import Request
 
 if TYPE_CHECKING:
     from heedful.features.feature_columns import FeatureColumns
 
 
-def with_columns(asked: Asked, fields: Mapping[str, object], columns: FeatureColumns | None) -> Asked:
+def with_columns(
+    asked: ParsedRequest, fields: Mapping[str, object], columns: FeatureColumns | None
+) -> ParsedRequest:
     """Put the values of columns beside the texts that are asked for.
 
     Args:

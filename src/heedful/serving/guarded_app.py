@@ -62,7 +62,7 @@ class GuardedApp(ABC):
         bounds: the limits.
         access: who may ask.
         counters: what is counted.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
         open_paths: what needs no key: it tells nothing but that the server is there.
 
     Attributes:
@@ -80,14 +80,19 @@ class GuardedApp(ABC):
         bounds: Bounds,
         access: Access,
         counters: Counters,
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
         open_paths: Collection[str],
     ) -> None:
         self.bounds, self.draining = bounds, False
         self.ticks: int | None = None
         self.answered = False
         self.connections: Callable[[], int] = lambda: 0
-        self._access, self._counters, self._say, self._open = access, counters, say, frozenset(open_paths)
+        self._access, self._counters, self._say, self._open = (
+            access,
+            counters,
+            print_line,
+            frozenset(open_paths),
+        )
         self._own_names = {
             name.encode() for host in access.hosts for name in (host.lower(), f"[{host.lower()}]")
         }

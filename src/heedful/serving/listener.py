@@ -27,7 +27,7 @@ class Listener:
     Args:
         listening: the socket.
         protocol: makes what speaks on a connection.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
         at_a_time: connections that are taken before others are served. One where other processes take from the same
             socket, so that the first of them to wake leaves some to the others.
     """
@@ -36,10 +36,15 @@ class Listener:
         self,
         listening: socket.socket,
         protocol: Callable[[], asyncio.BaseProtocol],
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
         at_a_time: int,
     ) -> None:
-        self._listening, self._protocol, self._say, self._at_a_time = listening, protocol, say, at_a_time
+        self._listening, self._protocol, self._say, self._at_a_time = (
+            listening,
+            protocol,
+            print_line,
+            at_a_time,
+        )
         self._loop = asyncio.get_running_loop()
         self._taken = set[asyncio.Task[object]]()
         self._closing = False

@@ -95,7 +95,7 @@ class ServedModel:
         return self.model.columns
 
     @property
-    def columns_said(self) -> list[dict[str, str]]:
+    def columns_described(self) -> list[dict[str, str]]:
         """Name and kind of each column that the model reads beside a text."""
         columns = self.columns
         return [{"name": each.name, "kind": each.kind} for each in columns.columns] if columns else []

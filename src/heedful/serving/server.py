@@ -49,14 +49,14 @@ class _Server(uvicorn.Server):
         self,
         config: uvicorn.Config,
         app: GuardedApp,
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
         worker: bool,
         early: Sequence[int],
         stand: Callable[[], None],
     ) -> None:
         super().__init__(config)
         self._early = early
-        self.app, self.say, self.worker, self._stand = app, say, worker, stand
+        self.app, self.print_line, self.worker, self._stand = app, print_line, worker, stand
         self.signal, self._said = 0, 0.0
         self._listeners = list[Listener]()
         app.connections = lambda: len(self.server_state.connections)
@@ -104,7 +104,7 @@ class _Server(uvicorn.Server):
         state = {"config": self.config, "server_state": self.server_state, "app_state": {}}
         at_a_time = 1 if self.worker else _AT_A_TIME
         self._listeners = [
-            Listener(each, lambda: make(**state), self.say, at_a_time) for each in sockets or ()
+            Listener(each, lambda: make(**state), self.print_line, at_a_time) for each in sockets or ()
         ]
         self._ticking = asyncio.create_task(self._tick())
         self.started = True
@@ -113,7 +113,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Answer all that was sent before the signal, whether it was read, waits to be read, or waits to be taken."""
         self.app.draining = True
-        self.say("answering the requests in flight, then ending")
+        self.print_line("answering the requests in flight, then ending")
         patience = asyncio.get_running_loop().time() + self.app.bounds.seconds + 1
         for connection in self._connections():
             connection.answer_last()
@@ -145,7 +145,7 @@ class _Server(uvicorn.Server):
             return
         self._said = loop.time()
         error = context.get("exception")
-        self.say(f"an error of a connection: {type(error).__name__ if error else context['message']}")
+        self.print_line(f"an error of a connection: {type(error).__name__ if error else context['message']}")
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -175,7 +175,7 @@ def listen(host: str, port: int) -> socket.socket:
 def run(
     app: GuardedApp,
     listening: socket.socket,
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
     *,
     worker: bool = False,
     early: Sequence[int] = (),
@@ -186,7 +186,7 @@ def run(
     Args:
         app: what answers.
         listening: the socket; it is closed at the end.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
         worker: whether this is one of several processes that take connections from the socket; see `AT_ONCE`.
         early: signals that came before this was called, which end it once all is answered.
         stand: called once connections are taken and a signal would let all be answered.
@@ -211,7 +211,7 @@ def run(
         proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE,
     )
-    server = _Server(config, app, say, worker, early, stand)
+    server = _Server(config, app, print_line, worker, early, stand)
     try:
         server.run(sockets=[listening])
     finally:

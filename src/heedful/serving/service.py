@@ -63,7 +63,7 @@ class Answering:
 
     Args:
         service: what is served.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
         workers: the counts of several processes; None where this is the only one.
 
     Attributes:
@@ -73,13 +73,13 @@ class Answering:
         HeedfulError: if a folder fails its checks; see `heedful.serving.served_model.open_served`.
     """
 
-    def __init__(self, service: Service, say: Say, workers: SummedCounts | None = None) -> None:
-        counters, self._say = Counters(), say
+    def __init__(self, service: Service, print_line: Say, workers: SummedCounts | None = None) -> None:
+        counters, self._say = Counters(), print_line
         if workers:
             workers.go_on(counters)
         read = opener(service.max_tokens, service.truncate, service.bounds.word_memory)
-        self.shelf = Shelf(service.folders, service.bounds, counters, read, say)
-        self._app = App(self.shelf, service.bounds, service.access, counters, say, workers)
+        self.shelf = Shelf(service.folders, service.bounds, counters, read, print_line)
+        self._app = App(self.shelf, service.bounds, service.access, counters, print_line, workers)
 
     def until_ended(
         self,
@@ -133,14 +133,14 @@ class Worker:
         service: what is served.
         place: private folder of the server, where each worker leaves its counts.
         threads: for computation; None lets the process choose.
-        say: writes a line to the log; a function of a module.
+        print_line: writes a line to the log; a function of a module.
     """
 
     number: int
     service: Service
     place: Path
     threads: int | None
-    say: Callable[[str], None]
+    print_line: Callable[[str], None]
 
     @property
     def folder(self) -> Path:
@@ -170,11 +170,11 @@ def be_worker(
     sign: Callable[[], bytes] = lambda: b"0"  # noqa: E731 (another one, once it answers)
     beat(beats, lambda: sign())
 
-    def say(line: str) -> None:
-        worker.say(f"worker {worker.number}: {line}")
+    def print_line(line: str) -> None:
+        worker.print_line(f"worker {worker.number}: {line}")
 
     try:
-        answering = Answering(worker.service, say, SummedCounts(worker.place, worker.number))
+        answering = Answering(worker.service, print_line, SummedCounts(worker.place, worker.number))
         answering.shelf.refuse_other_tasks(tasks)
     except MemoryError:
         sys.exit(ExitCode.OUT_OF_MEMORY)

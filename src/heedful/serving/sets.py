@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import UsageError, nearest
 from heedful.model.decisions import Wish
 from heedful.model.decisions.conformal import METHODS
-from heedful.serving.bodies import FEATURES, Asked, kind_of_value, read_list, wrong
+from heedful.serving.bodies import FEATURES, ParsedRequest, kind_of_value, read_list, wrong
 from heedful.serving.bounds import Refused
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ COVERAGE, SETS, BY_CLASS = FIELDS = ("coverage", "sets", "by_class")
 _WISH = "wish"
 
 
-def read_predicted(fields: Mapping[str, object], most: int, *, pair: bool) -> Asked:
+def read_predicted(fields: Mapping[str, object], most: int, *, pair: bool) -> ParsedRequest:
     """Read a request for answers; see `heedful.serving.bodies.read_list`.
 
     Args:
@@ -42,9 +42,9 @@ def read_predicted(fields: Mapping[str, object], most: int, *, pair: bool) -> As
     return replace(asked, options={_WISH: _wish(fields)})
 
 
-def wish_of(asked: Asked) -> Wish | None:
+def wish_of(request: ParsedRequest) -> Wish | None:
     """Return what a request asks of sets; None where it asks for none."""
-    wish = asked.options.get(_WISH)
+    wish = request.options.get(_WISH)
     return wish if isinstance(wish, Wish) else None
 
 

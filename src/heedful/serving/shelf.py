@@ -59,7 +59,7 @@ class Shelf:
         bounds: the limits of the server.
         counters: what is counted.
         open_folder: reads a model folder.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
 
     Attributes:
         models: name to model.
@@ -71,9 +71,9 @@ class Shelf:
         bounds: Bounds,
         counters: Counters,
         open_folder: Callable[[Path], ServedModel],
-        say: Callable[[str], None],
+        print_line: Callable[[str], None],
     ) -> None:
-        self._counters, self._open_folder, self._say = counters, open_folder, say
+        self._counters, self._open_folder, self._say = counters, open_folder, print_line
         self.models: dict[str, Served] = {}
         for name, folder in folders.items():
             before = stamp(folder)

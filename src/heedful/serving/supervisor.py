@@ -55,16 +55,16 @@ class Supervisor:
         service: what they serve.
         listening: the socket; it is closed when a signal comes.
         count: number of workers.
-        say: a function of a module that writes a line to the log, here and in the workers.
+        print_line: a function of a module that writes a line to the log, here and in the workers.
     """
 
     def __init__(
-        self, service: Service, listening: socket.socket, count: int, say: Callable[[str], None]
+        self, service: Service, listening: socket.socket, count: int, print_line: Callable[[str], None]
     ) -> None:
-        self._listening, self._say, self._folder = listening, say, temporary_folder()
+        self._listening, self._say, self._folder = listening, print_line, temporary_folder()
         share = threads.share(count)
         self._places = [
-            Place(Worker(number, service, self._folder, share, say)) for number in range(1, count + 1)
+            Place(Worker(number, service, self._folder, share, print_line)) for number in range(1, count + 1)
         ]
         self._seconds, self._patience = service.bounds.seconds, patience(service.bounds)
         self._tasks: Tasks = {}

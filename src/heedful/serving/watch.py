@@ -34,12 +34,12 @@ class Watch:
     Args:
         app: the application that hears of it.
         shelf: the models.
-        say: writes a line to the log.
+        print_line: writes a line to the log.
         worker: whether a parent starts another process in the place of this one.
     """
 
-    def __init__(self, app: App, shelf: Shelf, say: Callable[[str], None], *, worker: bool) -> None:
-        self._app, self._shelf, self._say, self._worker = app, shelf, say, worker
+    def __init__(self, app: App, shelf: Shelf, print_line: Callable[[str], None], *, worker: bool) -> None:
+        self._app, self._shelf, self._say, self._worker = app, shelf, print_line, worker
         self._patience = patience(app.bounds)
         self._loop, self._still = Stillness(), {name: Stillness() for name in shelf.names}
         self._closed = threading.Event()

@@ -14,11 +14,11 @@ from heedful.storage.manifest import sha256
 from heedful.storage.ownership import is_empty
 from heedful.storage.writing import (
     TEMPORARY,
+    plain_errors,
     remedy,
     replacing,
     sweep,
     temporary_name,
-    told_plainly,
     write_bytes,
     write_text,
 )
@@ -32,6 +32,7 @@ __all__ = [
     "is_empty",
     "note_read",
     "operation",
+    "plain_errors",
     "read_settled",
     "recover_folder",
     "remedy",
@@ -42,7 +43,6 @@ __all__ = [
     "stands",
     "sweep",
     "temporary_name",
-    "told_plainly",
     "write_bytes",
     "write_text",
 ]

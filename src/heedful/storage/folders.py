@@ -23,7 +23,7 @@ from heedful.storage.ownership import (
     remove_run,
     remove_tree,
 )
-from heedful.storage.writing import TEMPORARY, sweep, sync_folder, take_over, temporary_name, told_plainly
+from heedful.storage.writing import TEMPORARY, plain_errors, sweep, sync_folder, take_over, temporary_name
 
 _T = TypeVar("_T")
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -56,7 +56,7 @@ def replace_folder(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: if something cannot be written, or something else is in the folder's place.
     """
-    with told_plainly(path):
+    with plain_errors(path):
         path = _real(path)
         refuse_place(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ def add_folder(path: Path) -> Iterator[Path]:
     Raises:
         OutputError: if something cannot be written.
     """
-    with told_plainly(path):
+    with plain_errors(path):
         path = _real(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         sweep(path.parent)
@@ -194,7 +194,7 @@ def remove_folder(path: Path) -> None:
     marks = {ENVIRONMENT, METRICS_LOG}
     if not path.is_dir() or not (marks & {entry.name for entry in path.iterdir()} or is_empty(path)):
         raise OutputError(f"{path}: exists and is not a run of Heedful's; choose another --out")
-    with told_plainly(path):
+    with plain_errors(path):
         remove_run(path)
 
 

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from heedful.errors import InUseError
-from heedful.storage.writing import is_dead, sweep, token, told_plainly
+from heedful.storage.writing import is_dead, plain_errors, sweep, token
 
 LOCK = ".heedful-lock"
 """File in a folder that a process is writing; it is removed when the process has done."""
@@ -56,7 +56,7 @@ def alone(
     file, until = folder / name, time.monotonic() + wait
     made = [place for place in (folder, *folder.absolute().parents) if not place.exists()]
     try:
-        with told_plainly(folder):
+        with plain_errors(folder):
             while (release := _lock(file)) is None:
                 if time.monotonic() >= until:
                     raise InUseError(

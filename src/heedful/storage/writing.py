@@ -137,7 +137,7 @@ def remedy(number: int | None) -> str:
 
 
 @contextlib.contextmanager
-def told_plainly(path: Path) -> Iterator[None]:
+def plain_errors(path: Path) -> Iterator[None]:
     """Turn an operating system's refusal to write below ``path`` into an `OutputError`.
 
     Args:
@@ -195,7 +195,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         OutputError: if it cannot be written; the old content then stays.
         UsageError: if it is a file that the same command reads (`heedful.storage.clashes`).
     """
-    with told_plainly(path):
+    with plain_errors(path):
         note_written(path)
         old = _standing(path)
         if old is not None and not stat.S_ISREG(old.st_mode):

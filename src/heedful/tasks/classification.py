@@ -228,9 +228,9 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         counts = np.stack([confused(gold[known], each[known], classes) for each in (predicted, likeliest)])
         return _with_costs(report, model, counts)
 
-    def gold_blocks(self, model: Predictor, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
+    def gold_blocks(self, model: Predictor, file: Path, options: Mapping[str, object]) -> Iterator[Corpus]:
         """See `Task.gold_blocks`: a block has at most 8,192 examples."""
-        return self.table.gold_blocks(file, given, model.labels, model.about.run)
+        return self.table.gold_blocks(file, options, model.labels, model.about.run)
 
     def measure_blocks(self, model: Predictor, blocks: Iterable[EncodedDataset]) -> Report:
         """See `Task.measure_blocks`: what is kept are counts and sums, as many as there are kinds of examples."""

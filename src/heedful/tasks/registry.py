@@ -164,17 +164,17 @@ def task_problems(config: RunConfig) -> list[str]:
     return [*_unused(task, config), *own, *task.problems(config)]
 
 
-def refuse_options(task: AnyTask, given: Mapping[str, object]) -> None:
+def refuse_options(task: AnyTask, options: Mapping[str, object]) -> None:
     """Refuse options of a command that a task does not take.
 
     Args:
         task: the task of the model.
-        given: value by name of an option, without the dashes; None, False and () are not given.
+        options: value by name of an option, without the dashes; None, False and () are not given.
 
     Raises:
         UsageError: naming the option and the tasks that take it.
     """
-    for name, value in given.items():
+    for name, value in options.items():
         if value not in (None, False, ()) and name not in task.options:
             others = [other.noun for other in all_tasks() if name in other.options] or ["other packages"]
             option = f"--column {name}=" if name in ROLES else f"--{name.replace('_', '-')}"

@@ -190,21 +190,21 @@ class Table:
         return Files(read, fingerprint)
 
     def gold_of(
-        self, file: Path, given: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]
+        self, file: Path, options: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]
     ) -> Corpus:
         """Read a table of examples with gold.
 
         Args:
             file: the table.
-            given: what the options of the command say; see `Reading.as_options`. A column that neither they nor the run
-                name has the name of its role.
+            options: what the options of the command say; see `Reading.as_options`. A column that neither they nor the
+                run name has the name of its role.
             labels: the names that are allowed.
             run: the settings of the run that trained the model; its file is read in the same way.
 
         Returns:
             The examples, those without words among them.
         """
-        how = self._how(file, given, run)
+        how = self._how(file, options, run)
         columns = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
         read: Callable[..., Corpus] = partial(
             read_table, **how.said(), features=how.features, label_columns=self.label_columns
@@ -212,10 +212,10 @@ class Table:
         return read(file, **columns, group=how.columns.get("group"), known=labels, keep_empty=True)
 
     def gold_blocks(
-        self, file: Path, given: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]
+        self, file: Path, options: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]
     ) -> Iterator[Corpus]:
         """Read a table of examples with gold in blocks; see `gold_of` for the arguments."""
-        how = self._how(file, given, run)
+        how = self._how(file, options, run)
         roles = (*self.texts, self.gold, *(["group"] if "group" in how.columns else ()))
         return table_blocks(file, roles, how, known=labels, label_columns=self.label_columns)
 

@@ -91,11 +91,11 @@ class Task(
         """Return the kinds of input files that the task reads in its own way; by default none."""
         return RequestFiles()
 
-    def answer(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Sequence[Answered]:
+    def answer(self, model: Model, corpus: Corpus, options: Mapping[str, object]) -> Sequence[Answered]:
         """Predict for the inputs of a command, with the values of those of `options` that were given."""
         return model.answer(corpus)
 
-    def explain(self, model: Model, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
+    def explain(self, model: Model, corpus: Corpus, options: Mapping[str, object]) -> Explanation:
         """Explain the prediction for one input of a command; see `answer`."""
         return model.explain(corpus)
 

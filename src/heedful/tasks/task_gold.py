@@ -84,13 +84,13 @@ class TaskGold(ABC, Generic[Dataset, Lexicon, Model]):
         """
 
     @abstractmethod
-    def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
+    def read_gold(self, model: Model, file: Path, options: Mapping[str, object]) -> Corpus:
         """Read a file of examples with labels.
 
         Args:
             model: the model that is to be measured.
             file: the file.
-            given: values of those of `options` that were given.
+            options: values of those of `options` that were given.
 
         Returns:
             The examples.
@@ -100,9 +100,9 @@ class TaskGold(ABC, Generic[Dataset, Lexicon, Model]):
             DataError: naming the row, if the file is invalid.
         """
 
-    def gold_blocks(self, model: Model, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
+    def gold_blocks(self, model: Model, file: Path, options: Mapping[str, object]) -> Iterator[Corpus]:
         """Yield the examples of a file with labels in blocks, by default one; the last has the counts of skipped rows.
 
         See `read_gold`.
         """
-        yield self.read_gold(model, file, given)
+        yield self.read_gold(model, file, options)

@@ -152,7 +152,7 @@ class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
         """See `Task.collate`."""
         return collate(dataset, rows)
 
-    def read_gold(self, model: VectorModel, file: Path, given: Mapping[str, object]) -> Corpus:
+    def read_gold(self, model: VectorModel, file: Path, options: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
         raise UsageError(_NOT_TRAINED)
 

@@ -137,13 +137,13 @@ class Tokenizer:
                     start += len(word)
         return Tokens(tuple(words), tuple(spans))
 
-    def placed(self, given: str | Sequence[str]) -> Placed:
+    def placed(self, text: str | Sequence[str]) -> Placed:
         """Return the words of a text, or of ready-made words, with their places and as they were written."""
-        if isinstance(given, str):
-            tokens = self.tokens(given)
-            return Placed(tokens.words, tokens.spans, given, as_written(tokens, given))
+        if isinstance(text, str):
+            tokens = self.tokens(text)
+            return Placed(tokens.words, tokens.spans, text, as_written(tokens, text))
         words, written = list[str](), list[str]()
-        for word in given:
+        for word in text:
             pieces = self.split_ready(word)
             words += pieces
             if len(pieces) == 1:

@@ -188,22 +188,22 @@ class _Seen(TorchDispatchMode):
             yield
 
     def _entering(self, name: str):  # type: ignore[no-untyped-def]
-        def enter(module: nn.Module, given: tuple[object, ...]) -> None:
+        def enter(module: nn.Module, inputs: tuple[object, ...]) -> None:
             self._running.append(name)
             self._calls = {key: count for key, count in self._calls.items() if not key.startswith(f"{name} ")}
 
         return enter
 
     def _leaving(self, name: str):  # type: ignore[no-untyped-def]
-        def leave(module: nn.Module, given: tuple[object, ...], result: object) -> None:
+        def leave(module: nn.Module, inputs: tuple[object, ...], result: object) -> None:
             self._running.pop()
             if isinstance(module, WordEmbedding) and isinstance(result, Tensor):
                 lengths = self._of_words(result.float()).norm(dim=-1)
                 self.lengths.append(lengths[lengths > 0].cpu())
             weight = getattr(module, "weight", None)
-            if not (given and isinstance(given[0], Tensor) and isinstance(weight, Tensor)):
+            if not (inputs and isinstance(inputs[0], Tensor) and isinstance(weight, Tensor)):
                 return
-            x = given[0]
+            x = inputs[0]
             if (
                 weight.dim() == 2
                 and x.dim() >= 2

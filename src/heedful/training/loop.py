@@ -278,7 +278,7 @@ class _Loop:
 
     def _told(self) -> dict[str, str]:
         """Collect what the modules that know the step say of it."""
-        return {name: said for part in self.gradient_step.stepped for name, said in part.told().items()}
+        return {name: said for part in self.gradient_step.stepped for name, said in part.log_fields().items()}
 
     def _evaluation_due(self) -> bool:
         state = self.keeper.state

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TextIO
 
 from heedful.errors import ArtifactError
 from heedful.machine import threads
-from heedful.storage import told_plainly, write_text
+from heedful.storage import plain_errors, write_text
 
 
 class Reporter(Protocol):
@@ -299,7 +299,7 @@ class MetricsLog:
         plain = {key: _finite(value) for key, value in record.items()}
         self.records.append(plain)
         if self.path is not None:
-            with told_plainly(self.path), self.path.open("a", encoding="utf-8") as stream:
+            with plain_errors(self.path), self.path.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(plain, allow_nan=False) + "\n")
 
 

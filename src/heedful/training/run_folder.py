@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heedful.errors import ArtifactError, OutputError, UsageError
-from heedful.storage import alone, holds, is_empty, recover_folder, sweep, told_plainly, write_text
+from heedful.storage import alone, holds, is_empty, plain_errors, recover_folder, sweep, write_text
 from heedful.storage.fields import Fields
 from heedful.storage.layout import (
     CHECKPOINTS,
@@ -114,7 +114,7 @@ class RunFolder:
             yield
             return
         with contextlib.nullcontext() if holds(self.root) else alone(self.root, what):
-            with told_plainly(self.root):
+            with plain_errors(self.root):
                 sweep(self.root)
                 for folder in (self.checkpoint, self.model):
                     if folder.parent.is_dir():
@@ -145,7 +145,7 @@ class RunFolder:
         """
         if overwrite:
             self.remove()
-        with told_plainly(self.root):
+        with plain_errors(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
             begun = checkpoint_exists(self.checkpoint) or self.metrics.exists()
             if begun and not resume:
@@ -173,7 +173,7 @@ class RunFolder:
             OutputError: naming what is in the way, or if the folder cannot be read.
             ArtifactError: if the folder holds a run whose ``env.json`` is damaged.
         """
-        with told_plainly(self.root):
+        with plain_errors(self.root):
             self._refuse_damaged_environment()
             foreign = [path.name for path in self._foreign()]
             if foreign:
@@ -190,7 +190,7 @@ class RunFolder:
         Raises OutputError if one of them was not written by a run, or cannot be deleted.
         """
         self.refuse_foreign()
-        with told_plainly(self.root):
+        with plain_errors(self.root):
             remove_run(self.root, keep=True)
 
     def _foreign(self) -> list[Path]:

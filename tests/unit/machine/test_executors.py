@@ -107,7 +107,11 @@ def test_a_search_by_an_executor(tmp_path: Path) -> None:
     space = read_space(None, ["train.optimizer.lr=1e-3..1e-1:log"], config)
     said: list[str] = []
     study = run_search(
-        Search(config, space, tmp_path / "search", data), 3, jobs=2, say=said.append, executor=Backwards()
+        Search(config, space, tmp_path / "search", data),
+        3,
+        jobs=2,
+        print_line=said.append,
+        executor=Backwards(),
     )
     assert len(study.trials) == len(said) == 3
     assert (tmp_path / "search" / "best.toml").exists()

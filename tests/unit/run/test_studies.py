@@ -52,7 +52,7 @@ def test_seeds_are_kept_and_not_repeated(tmp_path: Path) -> None:
         overrides = ["train.max_steps=1", "train.device=cpu", *changes]
         out = tmp_path / "study"
         return run_study(
-            str(folder / "text.toml"), out, folder, seeds=seeds, overrides=overrides, say=said.append
+            str(folder / "text.toml"), out, folder, seeds=seeds, overrides=overrides, print_line=said.append
         )
 
     first = study()
@@ -119,16 +119,16 @@ def test_a_finished_run_of_other_data_is_refused(tmp_path: Path) -> None:
 
 def test_what_stands_in_the_way_is_told_before_training(tmp_path: Path) -> None:
     folder = tiny.write_tasks(tmp_path / "data")
-    recipe, say = str(folder / "text.toml"), pytest.fail
+    recipe, print_line = str(folder / "text.toml"), pytest.fail
     with pytest.raises(OutputError, match=r"text\.csv is a file, not a folder"):
-        run_study(recipe, folder / "text.csv", folder, seeds=[1], say=say)
+        run_study(recipe, folder / "text.csv", folder, seeds=[1], print_line=print_line)
     (tmp_path / "study").mkdir()
     for broken in ("{", "[]", "{}"):
         (tmp_path / "study" / "train.seed=1.json").write_text(broken)
         with pytest.raises(
             ArtifactError, match=r"train\.seed=1\.json: expected a run that heedful study kept"
         ):
-            run_study(recipe, tmp_path / "study", folder, seeds=[1], say=say)
+            run_study(recipe, tmp_path / "study", folder, seeds=[1], print_line=print_line)
 
 
 class CutOff(Silent):
@@ -168,7 +168,7 @@ class Watched:
             seeds=[1, 2],
             overrides=[*settings, *changes],
             reporter=CutOff(cut),
-            say=self.said.append,
+            print_line=self.said.append,
         )
 
 

@@ -30,7 +30,7 @@ LOG: list[str] = []
 OPEN: list[socket.socket] = []
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Keep a line of the log; workers get a reference to this function."""
     LOG.append(line)
 
@@ -54,7 +54,7 @@ class Parent:
         self.folder, listening = folder, socket.create_server(("127.0.0.1", 0))
         OPEN.append(listening)
         service = Service({"log": folder}, Bounds(seconds=seconds), Access())
-        self.parent = supervisor.Supervisor(service, listening, count, say)
+        self.parent = supervisor.Supervisor(service, listening, count, print_line)
         self._failed: list[BaseException] = []
 
     def run(self, meanwhile: Callable[[], None], *, ends: bool = True) -> ExitCode:

@@ -15,6 +15,7 @@ import pytest
 from heedful.errors import OutputError
 from heedful.storage import (
     folders,
+    plain_errors,
     recover_folder,
     remove_folder,
     replace_folder,
@@ -22,7 +23,6 @@ from heedful.storage import (
     stands,
     sweep,
     temporary_name,
-    told_plainly,
     write_text,
     writing,
 )
@@ -237,7 +237,7 @@ def test_a_process_that_has_the_number_of_a_dead_one_is_another() -> None:
 @pytest.mark.parametrize("number", [errno.ENOENT, errno.EACCES, errno.EROFS, errno.EIO])
 def test_space_is_named_only_where_it_is_the_cause(tmp_path: Path, number: int) -> None:
     def reason(code: int) -> str:
-        with pytest.raises(OutputError) as caught, told_plainly(tmp_path):
+        with pytest.raises(OutputError) as caught, plain_errors(tmp_path):
             raise OSError(code, os.strerror(code))
         return str(caught.value)
 
@@ -276,10 +276,10 @@ def test_only_the_folder_of_a_run_is_removed(tmp_path: Path) -> None:
 
 
 def test_the_first_plain_message_wins(tmp_path: Path) -> None:
-    with pytest.raises(OutputError) as caught, told_plainly(tmp_path), told_plainly(tmp_path / "a"):
+    with pytest.raises(OutputError) as caught, plain_errors(tmp_path), plain_errors(tmp_path / "a"):
         raise PermissionError(errno.EACCES, "Permission denied")
     assert str(caught.value).startswith(f"{tmp_path / 'a'}: cannot write: Permission denied")
-    with pytest.raises(KeyError), told_plainly(tmp_path):
+    with pytest.raises(KeyError), plain_errors(tmp_path):
         raise KeyError("not about files")
 
 

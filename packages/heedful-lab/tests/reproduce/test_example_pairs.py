@@ -68,7 +68,7 @@ def test_the_table_of_the_paper_names_nine_pairs() -> None:
 
 def test_models_are_trained_once_and_answer(table: Table, tmp_path: Path) -> None:
     said: list[str] = []
-    made = run(table, tmp_path, say=said.append)
+    made = run(table, tmp_path, print_line=said.append)
     assert len(said) == 1
     (answer,) = made.answers
     assert (answer.pair, answer.model, answer.right) == ("A", "ours", answer.answer == "same")
@@ -82,7 +82,7 @@ def test_models_are_trained_once_and_answer(table: Table, tmp_path: Path) -> Non
     assert not any(TEXTS[0] in content for content in files.values())  # the sentences are the data set's
     assert json.loads(files[".json"]) == made.as_records()
     assert f"| A `1#a` | same | same | other | **{answer.answer}** {answer.probability:.2f} |" in files[".md"]
-    assert run(table, tmp_path, say=said.append, run=False).answers == made.answers
+    assert run(table, tmp_path, print_line=said.append, run=False).answers == made.answers
     assert len(said) == 1
     with pytest.raises(UsageError, match="made with other settings"):
         run(table, tmp_path, "model.dropout=0.3")
@@ -97,7 +97,7 @@ def test_given_models_answer_beside_or_instead(table: Table, tmp_path: Path) -> 
             tiny.run("train", tmp_path / "data" / f"{task}.toml", "--out", tmp_path / task, *words).code == 0
         )
     made = run(
-        table, tmp_path, models={"ours": tmp_path / "pair", "mine": tmp_path / "pair"}, say=pytest.fail
+        table, tmp_path, models={"ours": tmp_path / "pair", "mine": tmp_path / "pair"}, print_line=pytest.fail
     )
     assert [answer.model for answer in made.answers] == ["ours", "mine"]
     with pytest.raises(

@@ -96,9 +96,9 @@ def test_the_command_draws_it_for_converged_runs_alone(
 ) -> None:
     monkeypatch.setattr(making, "gather", lambda *_: result)
     said: list[str] = []
-    make(TABLE, Order(None, tmp_path, Budget(), run=False, say=said.append))
+    make(TABLE, Order(None, tmp_path, Budget(), run=False, print_line=said.append))
     assert not list(tmp_path.glob("*.png"))
     monkeypatch.setattr(making, "plan_cells", lambda *_: [])
-    make(TABLE, Order(None, tmp_path, CONVERGED, run=False, say=said.append))
+    make(TABLE, Order(None, tmp_path, CONVERGED, run=False, print_line=said.append))
     assert (tmp_path / "tiny-table1-curves.png").stat().st_size > 10_000
     assert any("tiny-table1-curves.png" in line for line in said)

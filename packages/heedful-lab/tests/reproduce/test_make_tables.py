@@ -103,7 +103,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
     monkeypatch.setattr(runner, "systems", lambda: wrong)
     monkeypatch.setattr(child, "_SPAWN", CONTEXT)
     said: list[str] = []
-    made = make(TABLE, Order(declared, tmp_path / "out", say=said.append), jobs=2)
+    made = make(TABLE, Order(declared, tmp_path / "out", print_line=said.append), jobs=2)
     (failure,) = made.failures
     assert failure.cell == "other on tiny"
     assert "model.hidden" in failure.why
@@ -113,7 +113,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
     kept = tmp_path / "out" / "runs" / "standard" / "tiny" / "ours" / "train.seed=2.json"
     before = kept.stat().st_mtime_ns
     monkeypatch.setattr(runner, "systems", lambda: SYSTEMS)
-    again = make(TABLE, Order(declared, tmp_path / "out", say=said.append), executor=OneByOne())
+    again = make(TABLE, Order(declared, tmp_path / "out", print_line=said.append), executor=OneByOne())
     assert not again.failures
     assert not again.result.missing
     assert kept.stat().st_mtime_ns == before
@@ -131,7 +131,7 @@ def test_what_cannot_be_made_says_why(tmp_path: Path) -> None:
 def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(tmp_path: Path) -> None:
     for name, printed in (("mtsa-table2", "86.9"), ("disan-table2", "51.72")):
         said: list[str] = []
-        made = make(find_table(name), Order(tmp_path, tmp_path / "out", run=False, say=said.append))
+        made = make(find_table(name), Order(tmp_path, tmp_path / "out", run=False, print_line=said.append))
         assert printed in made.markdown.read_text()
         assert said == (
             []
@@ -141,7 +141,9 @@ def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(t
                 for one in ("sst5-own", "sst5")
             ]
         )
-    made = make(find_table("systems-scenes"), Order(None, tmp_path / "out", run=False, say=said.append))
+    made = make(
+        find_table("systems-scenes"), Order(None, tmp_path / "out", run=False, print_line=said.append)
+    )
     left = len(made.result.missing)
     minutes = 2.5 * sum(cell.system.cost for cell in made.result.missing)
     assert said[-1] == (
@@ -153,7 +155,7 @@ def test_without_running_the_papers_figures_are_shown_and_what_is_left_is_said(t
 def test_data_that_is_not_there_is_said_and_left_out(tmp_path: Path) -> None:
     said: list[str] = []
     with pytest.raises(UsageError, match="disan-table2: nothing was run"):
-        make(find_table("disan-table2"), Order(tmp_path, tmp_path / "out", say=said.append))
+        make(find_table("disan-table2"), Order(tmp_path, tmp_path / "out", print_line=said.append))
     lacks = "left out, the data folder lacks sst-5:train, sst-5:dev, sst-5:test"
     assert said == [f"sst5-own: {lacks}", f"sst5: {lacks}"]
 
@@ -163,7 +165,7 @@ def test_a_folder_that_was_not_named_is_not_said_to_lack_data(tmp_path: Path) ->
     with pytest.raises(
         UsageError, match=r"disan-table2: nothing was run \(no data folder is named: --data DIR"
     ):
-        make(find_table("disan-table2"), Order(None, tmp_path / "out", say=said.append))
+        make(find_table("disan-table2"), Order(None, tmp_path / "out", print_line=said.append))
     needs = "it needs sst-5:train, sst-5:dev, sst-5:test"
     why = f"left out, no data folder is named (--data DIR, or HEEDFUL_DATA); {needs}"
     assert said == [f"sst5-own: {why}", f"sst5: {why}"]
@@ -200,7 +202,7 @@ def test_runs_of_other_settings_are_left_out_and_named(declared: Path, tmp_path:
     result = gather(TABLE, changed, tmp_path / "runs")
     assert not result.runs
     said: list[str] = []
-    make(TABLE, Order(declared, tmp_path, changed, run=False, say=said.append))
+    make(TABLE, Order(declared, tmp_path, changed, run=False, print_line=said.append))
     assert "train.seed=1.json: left out, it was made with other settings" in said[0]
     assert "4 of 4 runs are not in" in said[-1]
 
@@ -209,7 +211,7 @@ def test_a_cell_with_one_of_its_runs_is_not_done(declared: Path, tmp_path: Path)
     write(tmp_path / "runs", "ours", (9,))
     write(tmp_path / "runs", "other", (5, 6))
     said: list[str] = []
-    made = make(TABLE, Order(declared, tmp_path, run=False, say=said.append))
+    made = make(TABLE, Order(declared, tmp_path, run=False, print_line=said.append))
     assert said == [
         f"1 of 4 runs are not in {tmp_path / 'runs'} yet: about 1 minutes on one core; leave --no-run out to make them"
     ]
@@ -406,7 +408,7 @@ def test_a_table_by_sentence_length_is_drawn_too(
     write_record(tmp_path / "runs", "ours", kept)
     table = replace(TABLE, columns=(replace(COLUMN, figure="test.by_length.0-5.accuracy"),), rows=ROWS[:1])
     said: list[str] = []
-    make(table, Order(declared, tmp_path, run=False, say=said.append))
+    make(table, Order(declared, tmp_path, run=False, print_line=said.append))
     assert said[-1] == f"drawn in {tmp_path / 'tiny-table1.png'}"
     assert (tmp_path / "tiny-table1.png").read_bytes().startswith(b"\x89PNG")
 
@@ -414,7 +416,7 @@ def test_a_table_by_sentence_length_is_drawn_too(
         raise MissingExtraError("matplotlib", "figures", "Drawing")
 
     monkeypatch.setattr(making, "draw_by_length", absent)
-    make(table, Order(declared, tmp_path, run=False, say=said.append))
+    make(table, Order(declared, tmp_path, run=False, print_line=said.append))
     assert said[-1].startswith("not drawn: Drawing needs matplotlib")
 
 

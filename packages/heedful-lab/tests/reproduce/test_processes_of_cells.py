@@ -51,7 +51,7 @@ def test_a_signal_stops_the_processes_too(tmp_path: Path) -> None:
     threading.Thread(target=ask).start()
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(Interrupted, match="the same command goes on"):
-        run_cells([long, long], data, tmp_path / "runs", jobs=1, say=said.append)
+        run_cells([long, long], data, tmp_path / "runs", jobs=1, print_line=said.append)
     assert said[0] == "ours on tiny ..."
     assert said[1].startswith("ours on tiny: failed: ")
     assert len(said) == 2
@@ -69,7 +69,7 @@ from heedful_lab.reproduce.runner import run_cells
 
 if __name__ == "__main__":
     data, runs = map(Path, sys.argv[1:3])
-    run_cells([cell(data, *LONG)], data, runs, jobs=1, say=lambda _: None)
+    run_cells([cell(data, *LONG)], data, runs, jobs=1, print_line=lambda _: None)
 """
 
 
@@ -100,7 +100,7 @@ def test_no_process_outlives_one_that_was_killed(tmp_path: Path) -> None:
 def test_a_failure_is_told_by_its_class_and_message(tmp_path: Path) -> None:
     data = tiny.write_tasks(tmp_path / "data")
     (data / "text.csv").write_text("text,label\n")
-    (failure,) = run_cells([cell(data)], data, tmp_path / "runs", jobs=1, say=lambda _: None)
+    (failure,) = run_cells([cell(data)], data, tmp_path / "runs", jobs=1, print_line=lambda _: None)
     assert failure.kind is DataError
     assert "text.csv" in failure.why
 

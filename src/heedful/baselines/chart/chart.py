@@ -22,7 +22,7 @@ CELLS, TABLE, PICTURE, RUNS = "cells.jsonl", "scoreboard.md", "scoreboard.svg", 
 
 
 @dataclass(frozen=True)
-class ChartAsked:
+class ChartRequest:
     """What is compared.
 
     Attributes:
@@ -84,13 +84,15 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def make_chart(asked: ChartAsked, out: Path, *, say: Callable[[str], None] = lambda _: None) -> Chart:
+def make_chart(
+    request: ChartRequest, out: Path, *, print_line: Callable[[str], None] = lambda _: None
+) -> Chart:
     """Measure what is missing in the folder.
 
     Args:
-        asked: what is compared.
+        request: what is compared.
         out: the folder; cells that are there are not measured again.
-        say: told what happens next, and how long it may still take.
+        print_line: told what happens next, and how long it may still take.
 
     Returns:
         All cells that were asked for.
@@ -99,30 +101,32 @@ def make_chart(asked: ChartAsked, out: Path, *, say: Callable[[str], None] = lam
         UsageError: if data or a number of labels does not suit.
         DataError: if a file is missing or wrong, or the cells are none.
     """
-    systems, skipped = entrants(asked.transformers, asked.without)
+    systems, skipped = entrants(request.transformers, request.without)
     known = {cell.key: cell for cell in read_cells(out / CELLS)}
     wanted = [
         (name, size, number, system)
-        for size in asked.sizes
-        for name in asked.names
-        for number in asked.runs
+        for size in request.sizes
+        for name in request.names
+        for number in request.runs
         for system in systems
     ]
-    if asked.times == "only":
-        failed = _time_again(asked, [each for each in wanted if _key(*each) in known], known, out, say)
+    if request.times == "only":
+        failed = _time_again(
+            request, [each for each in wanted if _key(*each) in known], known, out, print_line
+        )
         cells = tuple(known[key] for each in wanted if (key := _key(*each)) in known)
         return Chart(cells, skipped, tuple(failed))
-    todo = _Expected([each for each in wanted if _key(*each) not in known], list(known.values()), say)
+    todo = _Expected([each for each in wanted if _key(*each) not in known], list(known.values()), print_line)
     failed = []
     for name, size, number, system in todo.cells:
         todo.begin(name, size, number, system)
         try:
-            cell = _measured(asked, name, size, number, system, out)
+            cell = _measured(request, name, size, number, system, out)
         except (UsageError, Interrupted):
             raise
         except (HeedfulError, MemoryError) as error:
             failed.append(f"{system.name} on {_stem(name)}: {error or 'there was not enough memory'}")
-            say(failed[-1])
+            print_line(failed[-1])
             continue
         add_cell(out / CELLS, cell)
         known[cell.key] = cell
@@ -131,25 +135,25 @@ def make_chart(asked: ChartAsked, out: Path, *, say: Callable[[str], None] = lam
     return Chart(cells, skipped, tuple(failed))
 
 
-def write_chart(chart: Chart, out: Path, say: Callable[[str], None] = lambda _: None) -> None:
+def write_chart(chart: Chart, out: Path, print_line: Callable[[str], None] = lambda _: None) -> None:
     """Write the table, and the picture where it can be drawn.
 
     Args:
         chart: what was measured.
         out: the folder.
-        say: told why there is no picture.
+        print_line: told why there is no picture.
     """
     from heedful.baselines.chart.chart_figure import draw_chart
     from heedful.errors import MissingExtraError
 
     write_text(out / TABLE, markdown_page(chart.cells, chart.skipped, chart.failed))
     if not any(cell.ms for cell in chart.cells):
-        say("there are no times yet, so there is no picture: --times only takes them")
+        print_line("there are no times yet, so there is no picture: --times only takes them")
         return
     try:
         draw_chart(chart.cells, out / PICTURE)
     except MissingExtraError as error:
-        say(str(error))
+        print_line(str(error))
 
 
 def _stem(name: str) -> str:
@@ -160,12 +164,12 @@ def _key(name: str, size: int, number: int, system: Entrant) -> tuple[str, int, 
     return _stem(name), size, number, system.name
 
 
-def _measured(asked: ChartAsked, name: str, size: int, number: int, system: Entrant, out: Path) -> Cell:
+def _measured(asked: ChartRequest, name: str, size: int, number: int, system: Entrant, out: Path) -> Cell:
     drawn = _drawn(asked, name, size, number, out)
     return measured(system, drawn, takes_times=asked.times == "with")
 
 
-def _drawn(asked: ChartAsked, name: str, size: int, number: int, out: Path) -> Drawn:
+def _drawn(asked: ChartRequest, name: str, size: int, number: int, out: Path) -> Drawn:
     config = settings_of(name, asked.overrides, asked.folder)
     splits = next(iter(splits_of_runs(config, asked.folder, [number]).values()))
     where = out / RUNS / f"{_stem(name)}-{size or 'all'}-{number}"
@@ -173,16 +177,18 @@ def _drawn(asked: ChartAsked, name: str, size: int, number: int, out: Path) -> D
 
 
 def _time_again(
-    asked: ChartAsked,
+    asked: ChartRequest,
     wanted: Sequence[tuple[str, int, int, Entrant]],
     known: dict[tuple[str, int, int, str], Cell],
     out: Path,
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
 ) -> list[str]:
     """Take the times of kept cells again, and keep each at once; return which could not be taken, and why."""
     failed = []
     for place, (name, size, number, system) in enumerate(wanted, start=1):
-        say(f"{place} of {len(wanted)}: times of {system.name} on {_stem(name)}, {size or 'all'} labels")
+        print_line(
+            f"{place} of {len(wanted)}: times of {system.name} on {_stem(name)}, {size or 'all'} labels"
+        )
         drawn = _drawn(asked, name, size, number, out)
         if not system.is_kept(drawn):
             failed.append(f"{system.name} on {_stem(name)}: its run is no longer in {drawn.folder}")
@@ -197,9 +203,9 @@ class _Expected:
     """Reports what is measured, and when all of it is expected to be done."""
 
     def __init__(
-        self, cells: list[tuple[str, int, int, Entrant]], known: list[Cell], say: Callable[[str], None]
+        self, cells: list[tuple[str, int, int, Entrant]], known: list[Cell], print_line: Callable[[str], None]
     ) -> None:
-        self.cells, self._say = cells, say
+        self.cells, self._say = cells, print_line
         self._seconds: dict[tuple[str, int], list[float]] = {}
         for cell in known:
             self._seconds.setdefault((cell.system, cell.labels), []).append(cell.train_seconds)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from heedful.data.readers.reading import say_once
+from heedful.data.readers.reading import note_once
 from heedful.data.readers.record_files import Record
 from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, encoding_of, open_text
 from heedful.errors import DataError
@@ -43,7 +43,7 @@ def folder_records(folder: Path, encoding: str = "utf-8") -> Iterator[tuple[int,
         files, below = _files(inner), [each.name for each in _entries(inner) if each.is_dir()]
         if below or not files:
             what = f"the folders in it are not read: {', '.join(below[:5])}" if below else "holds no files"
-            say_once(f"{inner}: {what}")
+            note_once(f"{inner}: {what}")
         for file in files:
             row += 1
             yield (

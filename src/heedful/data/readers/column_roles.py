@@ -98,12 +98,12 @@ class Roles:
     unread: tuple[str, ...] = ()
 
 
-def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separator: str = "") -> Roles:
+def roles_of(kinds: Mapping[str, ColumnKind], named: Mapping[str, str], separator: str = "") -> Roles:
     """Choose the columns.
 
     Args:
         kinds: the columns; see `heedful.data.readers.column_kinds`.
-        given: role ("text", "premise", "hypothesis", "label" or "score") to the column that the user names for it.
+        named: role ("text", "premise", "hypothesis", "label" or "score") to the column that the user names for it.
         separator: what the user says stands between the labels of a cell; empty where he says nothing.
 
     Returns:
@@ -112,14 +112,14 @@ def roles_of(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], separato
     Raises:
         UsageError: if a column is named that is not there, or if it is open which columns are meant; lists the choices.
     """
-    for role, name in given.items():
+    for role, name in named.items():
         parts = [name] if name in kinds else [part.strip() for part in name.split(",")]
         if any(part not in kinds for part in parts):
             listed = ", ".join(kinds)
             raise UsageError(f"there is no column {name!r} for {role}; columns: {listed or 'none'}")
-    taken = set(given.values())
-    texts = _texts(kinds, given)
-    gold, kind = _gold(kinds, given, taken | set(texts or ()))
+    taken = set(named.values())
+    texts = _texts(kinds, named)
+    gold, kind = _gold(kinds, named, taken | set(texts or ()))
     if kind != "score" and gold in kinds:
         kind = _several(kinds[gold], separator)
     if texts is None:

@@ -130,10 +130,10 @@ class Reading:
         return cls(columns, **said, features=features)
 
     @classmethod
-    def of_options(cls, given: Mapping[str, object]) -> Self:
+    def of_options(cls, options: Mapping[str, object]) -> Self:
         """Return what the options of a command say; see `as_options`."""
-        columns = {role: name for role in ROLES if isinstance(name := given.get(role), str) and name}
-        return cls(columns, **_options_of(given))
+        columns = {role: name for role in ROLES if isinstance(name := options.get(role), str) and name}
+        return cls(columns, **_options_of(options))
 
     def as_options(self) -> dict[str, object]:
         """Return the options of a command that say this, by role of a column and by attribute; None where not given."""
@@ -291,7 +291,7 @@ def find_separator(file: Path, encoding: str, *, quotes: bool) -> str:
     mark = max(counts, key=counts.__getitem__)
     if counts[mark] < 2:
         return usual
-    say_once(
+    note_once(
         f"{file}: read with {_NAMES[mark]} between the fields, because its first line has {_NAMES[mark]} and no "
         f"{_NAMES[usual]}; --separator names another character"
     )
@@ -304,11 +304,11 @@ def stated_separator(file: Path) -> str:
     return chr(line[4]) if len(line) == 5 and line[:4].lower() == b"sep=" and line[4] < 128 else ""
 
 
-def parse_columns(given: tuple[str, ...]) -> dict[str, str]:
+def parse_columns(columns_options: tuple[str, ...]) -> dict[str, str]:
     """Read the values of ``--column``.
 
     Args:
-        given: such as "text=review".
+        columns_options: such as "text=review".
 
     Returns:
         Role to name; of several label columns their names with commas between.
@@ -317,7 +317,7 @@ def parse_columns(given: tuple[str, ...]) -> dict[str, str]:
         UsageError: if one is written in another way, names no role, or names one but label twice.
     """
     columns: dict[str, str] = {}
-    for each in given:
+    for each in columns_options:
         role, sign, name = each.partition("=")
         if not sign or not name:
             raise UsageError(f"--column {each!r}: write ROLE=NAME, for example text={each or 'review'}")
@@ -374,6 +374,6 @@ def _pieces(file: Path, *, lines: bool) -> Iterator[bytes]:
 
 
 @cache
-def say_once(line: str) -> None:
+def note_once(line: str) -> None:
     """Log a warning, once in a process: a file is read several times."""
     _LOG.warning(line)

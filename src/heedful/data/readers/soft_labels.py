@@ -75,11 +75,11 @@ def read_soft_labels(path: str | Path, fields: Sequence[str], labels: Sequence[s
     return SoftLabels(builder.build(), np.array(rows))
 
 
-def probabilities_of(given: object, labels: Sequence[str], where: str) -> list[float]:
+def probabilities_of(values: object, labels: Sequence[str], where: str) -> list[float]:
     """Return the probability of each label.
 
     Args:
-        given: label to probability.
+        values: label to probability.
         labels: all labels, in order.
         where: it stands, for messages.
 
@@ -89,18 +89,18 @@ def probabilities_of(given: object, labels: Sequence[str], where: str) -> list[f
     Raises:
         DataError: see `read_soft_labels`.
     """
-    if not isinstance(given, Mapping):
-        raise DataError(f"{where}: expected an object of labels and probabilities, got {given!r:.80}")
-    for label in given:
+    if not isinstance(values, Mapping):
+        raise DataError(f"{where}: expected an object of labels and probabilities, got {values!r:.80}")
+    for label in values:
         check_known(label, labels, f"{where}: unknown label {label!r:.80}", error=DataError)
-    return checked_probabilities([given.get(label, 0.0) for label in labels], where)
+    return checked_probabilities([values.get(label, 0.0) for label in labels], where)
 
 
-def shares_of(given: object, labels: Sequence[str], where: str) -> list[float]:
+def shares_of(votes: object, labels: Sequence[str], where: str) -> list[float]:
     """Return the share of each label among votes.
 
     Args:
-        given: label to count, or a list of labels.
+        votes: label to count, or a list of labels.
         labels: all labels, in order.
         where: it stands, for messages.
 
@@ -110,13 +110,13 @@ def shares_of(given: object, labels: Sequence[str], where: str) -> list[float]:
     Raises:
         DataError: if a label is unknown, a count is no whole number from 0 on, or there is no vote.
     """
-    if isinstance(given, list):
-        found: Mapping[object, object] = Counter(map(str, given))
-    elif isinstance(given, Mapping):
-        found = given
+    if isinstance(votes, list):
+        found: Mapping[object, object] = Counter(map(str, votes))
+    elif isinstance(votes, Mapping):
+        found = votes
     else:
         raise DataError(
-            f"{where}: expected labels and how many chose them, or a list of labels, got {given!r:.80}"
+            f"{where}: expected labels and how many chose them, or a list of labels, got {votes!r:.80}"
         )
     counts = dict.fromkeys(labels, 0)
     for label, count in found.items():

@@ -61,7 +61,7 @@ def refuse_huge(file: Path) -> None:
 class _Handler:
     """What hears of the elements of a file, by their names without prefix, and of the text in them."""
 
-    def start(self, name: str, given: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         """Hear of the beginning of an element and of its attributes."""
 
     def end(self, name: str) -> None:
@@ -75,8 +75,8 @@ def _read(archive: zipfile.ZipFile, name: str, handler: _Handler) -> None:
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
 
-    def start(element: str, given: dict[str, str]) -> None:
-        handler.start(_bare(element), {_bare(each): value for each, value in given.items()})
+    def start(element: str, attributes: dict[str, str]) -> None:
+        handler.start(_bare(element), {_bare(each): value for each, value in attributes.items()})
 
     parser.StartElementHandler, parser.CharacterDataHandler = start, handler.text
     parser.EndElementHandler = lambda element: handler.end(_bare(element))
@@ -113,19 +113,19 @@ class _Repeated(_Handler):
         self._row = self._cell = self._row_times = self._cell_times = self._empty = self._width = 0
         self._filled = False
 
-    def start(self, name: str, given: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "table":
             self._empty_rows = 0
         elif name == "table-row":
             self._row_times, self._row, self._empty, self._width = (
-                _times(given, "number-rows-repeated"),
+                _times(attributes, "number-rows-repeated"),
                 0,
                 0,
                 0,
             )
         elif name in ("table-cell", "covered-table-cell"):
-            self._cell_times, self._cell = _times(given, "number-columns-repeated"), 0
-            self._filled = "value-type" in given
+            self._cell_times, self._cell = _times(attributes, "number-columns-repeated"), 0
+            self._filled = "value-type" in attributes
 
     def text(self, text: str) -> None:
         self._cell += len(text)
@@ -161,7 +161,7 @@ class _Shared(_Handler):
     def __init__(self) -> None:
         self.lengths: list[int] = []
 
-    def start(self, name: str, given: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "si":
             self.lengths.append(0)
 
@@ -179,10 +179,10 @@ class _Placed(_Handler):
         self._columns: list[int] = []
         self._bytes, self._shared, self._value = 0, False, ""
 
-    def start(self, name: str, given: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "c":
-            self._shared, self._value = given.get("t") == "s", ""
-            if place := _REFERENCE.fullmatch(given.get("r", "")):
+            self._shared, self._value = attributes.get("t") == "s", ""
+            if place := _REFERENCE.fullmatch(attributes.get("r", "")):
                 column = 0
                 for letter in place[1]:
                     column = 26 * column + ord(letter) - 64

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from heedful.data.readers.reading import say_once
+from heedful.data.readers.reading import note_once
 from heedful.data.readers.record_files import Record, column_names
 from heedful.data.readers.spreadsheet_sizes import refuse_huge
 from heedful.errors import DataError, MissingExtraError
@@ -46,7 +46,7 @@ def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[in
             (name, sheet), *others = filled
             if others:
                 listed = ", ".join(other for other, _ in others)
-                say_once(f"{file}: the sheet {name!r} is read, and not: {listed}")
+                note_once(f"{file}: the sheet {name!r} is read, and not: {listed}")
             rows = sheet.to_python(skip_empty_area=False)
     except DataError:
         raise

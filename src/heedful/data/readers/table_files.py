@@ -18,7 +18,7 @@ from heedful.data.readers.reading import (
     checked_separator,
     find_separator,
     meaningless,
-    say_once,
+    note_once,
     stated_separator,
 )
 from heedful.data.readers.record_files import (
@@ -308,7 +308,7 @@ def _say_unused(file: Path, how: Reading) -> None:
     for name in meaningless(file):
         if said.get(name, "utf-8") not in ("", "utf-8", True):
             option = f"no-{name}" if name in ("quotes", "header") else name
-            say_once(f"{file}: --{option} means nothing for a file of this kind, and is not used")
+            note_once(f"{file}: --{option} means nothing for a file of this kind, and is not used")
 
 
 def format_problem(file: Path) -> str:

@@ -188,10 +188,10 @@ Sentence = tuple[Clause, ...]
 
 def text_of(sentence: Sentence) -> str:
     """Write a sentence: its clauses joined by "and", lower case, no full stop."""
-    return " and ".join(say(clause) for clause in sentence)
+    return " and ".join(clause_text(clause) for clause in sentence)
 
 
-def say(clause: Clause) -> str:
+def clause_text(clause: Clause) -> str:
     """Write one clause."""
     match clause:
         case Does(noun, activities, negated, place):

@@ -52,22 +52,22 @@ def label_of(premise: Sentence, hypothesis: Sentence) -> Label:
     return "entailment" if all("entailment" in row for row in verdicts) else "neutral"
 
 
-def compare(given: Clause, asked: Clause) -> Label:
+def compare(premise: Clause, hypothesis: Clause) -> Label:
     """Return what one true clause says about another."""
-    match given, asked:
+    match premise, hypothesis:
         case Does(), Does():
-            return _compare_doing(given, asked)
+            return _compare_doing(premise, hypothesis)
         case HowMany(), HowMany():
-            known = _known_amounts(given, asked)
-            return _by_sets(known, _amounts(asked.quantity))
+            known = _known_amounts(premise, hypothesis)
+            return _by_sets(known, _amounts(hypothesis.quantity))
         case Acts(), Acts():
-            if given.action != asked.action:
+            if premise.action != hypothesis.action:
                 return "neutral"
-            return _compare_roles((given.agent, given.patient), (asked.agent, asked.patient))
+            return _compare_roles((premise.agent, premise.patient), (hypothesis.agent, hypothesis.patient))
         case Lies(), Lies():
             (given_axis, given_things), (asked_axis, asked_things) = (
-                _axis_and_order(given),
-                _axis_and_order(asked),
+                _axis_and_order(premise),
+                _axis_and_order(hypothesis),
             )
             return _compare_roles(given_things, asked_things) if given_axis == asked_axis else "neutral"
     return "neutral"

@@ -20,7 +20,7 @@ from heedful.explain.methods.game import Game
 
 Values = NDArray[np.float64]
 Choices = NDArray[np.bool_]
-Ask = Callable[[Choices], Values]
+ValuesOf = Callable[[Choices], Values]
 EXACT = 7
 """Up to so many words all choices of words are computed, 128 texts."""
 _PAIRS, _FEWEST = 48, 16
@@ -64,14 +64,16 @@ def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explaine
     if game.rest is None or not places:
         start = linear.start + whole  # rounding, and what a model gives where no word may be left out
         return Explained(replace(linear, start=start))
-    rest, kept = game.rest, Asked(game)
+    rest, kept = game.rest, Remaining(game)
     run, player = players_of(places)
 
-    def ask(choices: Choices) -> Values:
+    def values_of(choices: Choices) -> Values:
         return np.asarray(rest([kept.of(row[player]) for row in choices]), np.float64)
 
     neighbors = _neighbors(places) if len(places) <= _LONG else []
-    values, start, joint, asked = shapley_of(int(player[-1]) + 1, ask, whole, neighbors, seed, rough=rough)
+    values, start, joint, asked = shapley_of(
+        int(player[-1]) + 1, values_of, whole, neighbors, seed, rough=rough
+    )
     words, sizes = tuple(side.copy() for side in linear.words), np.bincount(player)
     for (side, place), own in zip(places, player.tolist(), strict=True):
         words[side][place] += values[own] / sizes[own]
@@ -80,7 +82,7 @@ def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explaine
     )
     across: list[AcrossLogits] = []
     if len(words) > 1 and run == 1 and neighbors and not rough:
-        across, more = _across(places, values, ask, whole)
+        across, more = _across(places, values, values_of, whole)
         asked += more
     joints = (*linear.joint, *found)
     shares = Shared(linear.start + start, words, joints, tuple(across), linear.columns)
@@ -88,7 +90,7 @@ def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explaine
 
 
 def _across(
-    places: list[tuple[int, int]], values: Values, ask: Ask, whole: Values
+    places: list[tuple[int, int]], values: Values, values_of: ValuesOf, whole: Values
 ) -> tuple[list[AcrossLogits], int]:
     """Ask what the strongest words of both texts add together; return that, and how many choices were asked.
 
@@ -105,7 +107,7 @@ def _across(
     keep = np.ones((len(gone), len(places)), bool)
     for row, out in zip(keep, gone, strict=True):
         row[list(out)] = False
-    found = dict(zip(gone, ask(keep), strict=True))
+    found = dict(zip(gone, values_of(keep), strict=True))
     return [
         AcrossLogits(places[i][1], places[j][1], whole - found[i,] - found[j,] + found[i, j])
         for i, j in pairs
@@ -131,7 +133,7 @@ def players_of(places: list[tuple[int, int]]) -> tuple[int, NDArray[np.int64]]:
     return run, player
 
 
-class Asked:
+class Remaining:
     """Turns choices among the words that may be left out into places of the words that remain."""
 
     def __init__(self, game: Game) -> None:
@@ -153,13 +155,19 @@ def _neighbors(places: list[tuple[int, int]]) -> list[int]:
 
 
 def shapley_of(
-    count: int, ask: Ask, whole: Values, neighbors: list[int], seed: int = 0, *, rough: bool = False
+    count: int,
+    values_of: ValuesOf,
+    whole: Values,
+    neighbors: list[int],
+    seed: int = 0,
+    *,
+    rough: bool = False,
 ) -> tuple[Values, Values, dict[int, Values], int]:
     """Return Shapley values of several numbers at once.
 
     Args:
         count: players P, at least 1.
-        ask: takes choices of players, [N, P]; returns the numbers of each, [N, Y].
+        values_of: takes choices of players, [N, P]; returns the numbers of each, [N, Y].
         whole: the numbers with all players, [Y], to which the values and the start add up.
         neighbors: players of which is asked what they add together with the next one.
         seed: of the random choices.
@@ -172,7 +180,7 @@ def shapley_of(
     """
     if count <= (_ROUGH_EXACT if rough else EXACT):
         keep = (np.arange(2**count)[:, None] >> np.arange(count)) & 1 > 0
-        values = ask(keep)
+        values = values_of(keep)
         values[-1] = whole
         joint = {i: _together(values, 2**count - 1, 1 << i, 1 << i + 1) for i in neighbors}
         return _exactly(count, values), values[0], joint, len(keep)
@@ -182,7 +190,7 @@ def shapley_of(
     drawn = np.array(list(_drawn(count, seed, _ROUGH_PAIRS if rough else 0)), bool).reshape(-1, count)
     sampled = np.stack([drawn, ~drawn], axis=1).reshape(-1, count)
     keep = np.concatenate([np.zeros((1, count), bool), one, ~one, ~pairs, sampled])
-    values = ask(keep)
+    values = values_of(keep)
     start, ends = values[0], np.cumsum([1, count, count, len(pairs)])
     without = values[ends[1] : ends[2]]
     joint = {

@@ -123,13 +123,13 @@ def game_of(
         ]
 
     def answered(choices: Sequence[Kept], added: Parts) -> Values:
-        asked = examples(choices)
+        chosen = examples(choices)
         rows = (
-            np.tile(constant(), (len(asked), 1))
+            np.tile(constant(), (len(chosen), 1))
             if network is None
-            else np.asarray(network(asked), np.float32)
+            else np.asarray(network(chosen), np.float32)
         )
-        return np.array(added.added_to_all(list(rows), asked), np.float64).reshape(len(asked), len(logits))
+        return np.array(added.added_to_all(list(rows), chosen), np.float64).reshape(len(chosen), len(logits))
 
     return Game(
         own,
@@ -169,13 +169,13 @@ def game_of_word(
     own, logits = tuple(words), np.asarray(whole, np.float64)
     fixed = frozenset({(0, place)})
 
-    def asked(choices: Sequence[Kept]) -> tuple[list[tuple[str, ...]], list[int]]:
+    def texts_of(choices: Sequence[Kept]) -> tuple[list[tuple[str, ...]], list[int]]:
         texts = [tuple(remaining(own, kept[0], mask)) for kept in choices]
         return texts, [kept[0].index(place) if mask is None else place for kept in choices]
 
     def answered(choices: Sequence[Kept]) -> ArrayLike:
         assert network is not None  # without one nothing asks
-        return network(*asked(choices))
+        return network(*texts_of(choices))
 
     rest = None if network is None else answered
     if chained is None:
@@ -187,7 +187,7 @@ def game_of_word(
     shares = replace(linear, start=linear.start + context)
 
     def totals(choices: Sequence[Kept]) -> ArrayLike:
-        found = [chained.marginal_logits(text)[at] for text, at in zip(*asked(choices), strict=True)]
+        found = [chained.marginal_logits(text)[at] for text, at in zip(*texts_of(choices), strict=True)]
         return np.array(found).reshape(len(choices), len(logits))
 
     return Game((own,), logits, rest, totals, shares, fixed, mask)

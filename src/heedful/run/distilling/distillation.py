@@ -143,7 +143,7 @@ def distil(
     *,
     plain: bool = True,
     reporter: Reporter | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> Distillation:
     """Train a student with a teacher and, to compare, one without.
 
@@ -154,7 +154,7 @@ def distil(
         places: where to read and write.
         plain: whether a student without a teacher is trained too.
         reporter: shows progress.
-        say: told what happens next.
+        print_line: told what happens next.
 
     Returns:
         The student and the comparison.
@@ -169,14 +169,14 @@ def distil(
     prepared = prepare(config, places.data)
     answering = time.perf_counter() - started
     for note in prepared.notes:
-        say(note)
-    say(f"{WITH}: {config.model.encoder}")
+        print_line(note)
+    print_line(f"{WITH}: {config.model.encoder}")
     result = _train(config, prepared, places.out, places, reporter)
     split = "test" if result.test is not None else "dev"
     systems = {WITH: _system(result, prepared, split)}
     test = None
     if plain:
-        say(f"{WITHOUT}: {config.model.encoder}")
+        print_line(f"{WITHOUT}: {config.model.encoder}")
         alone = replace(config, distil=DistilConfig())
         beside = prepare(alone, places.data)
         other = _train(alone, beside, places.out / PLAIN, places, reporter)

@@ -121,7 +121,7 @@ def fine_tuned(
     places: Places,
     *,
     reporter: Reporter | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> FineTuned:
     """Fine-tune the transformers among the teachers; a run that has ended is read again, one that was cut off goes on.
 
@@ -129,7 +129,7 @@ def fine_tuned(
         config: the settings of the student, which name its teachers.
         places: where to read and write.
         reporter: shows progress.
-        say: told what happens next.
+        print_line: told what happens next.
 
     Returns:
         The settings with the trained teachers, and how good they are.
@@ -149,7 +149,7 @@ def fine_tuned(
         folder = places.out / (FOLDER if number == 1 else f"{FOLDER}-{number}")
         own = fine_tuning(config, name, rows, classes)
         how = ", in SetFit's way, because there are few labels" if own.train.contrast else ""
-        say(f"fine-tuning the teacher {name}{how}")
+        print_line(f"fine-tuning the teacher {name}{how}")
         prepared = prepare(own, places.data)
         results[name] = train(
             own,
@@ -160,14 +160,14 @@ def fine_tuned(
             reporter=reporter,
         )
         metric, value = next(iter(results[name].dev.metrics.items()))
-        say(
+        print_line(
             f"teacher {name}: {metric} {value:.4f} on {'dev' if 'dev' in prepared.datasets else 'cross-validation'}"
         )
         names[names.index(name)] = str(folder)
     distil = replace(config.distil, teacher=tuple(names))
     if wanted and rows < FEW and not distil.texts and not distil.augment:
         distil = replace(distil, augment=COPIES)
-        say(
+        print_line(
             f"{rows:,} labels and no texts without labels: the teacher also answers {COPIES} changed copies "
             "of each; --texts FILE names texts of yours, which teach more"
         )

@@ -66,7 +66,7 @@ class Teaching:
 
     @classmethod
     def of(
-        cls, config: RunConfig, source: Source, place: Place, given: PythonTeacher | None = None
+        cls, config: RunConfig, source: Source, place: Place, python: PythonTeacher | None = None
     ) -> Teaching:
         """Find the teacher and read the texts.
 
@@ -74,7 +74,7 @@ class Teaching:
             config: the settings of the run.
             source: where the examples come from; they are read.
             place: where files are found and kept.
-            given: what comes from Python; None for nothing.
+            python: what comes from Python; None for nothing.
 
         Returns:
             The teacher and the texts.
@@ -84,16 +84,16 @@ class Teaching:
             DataError: naming file and row, if a file is missing or wrong.
             ArtifactError: if a model is missing or altered.
         """
-        distil, given, corpora = config.distil, given or PythonTeacher(), source.load()
+        distil, python, corpora = config.distil, python or PythonTeacher(), source.load()
         task = task_named(source.task)
         labels = source.labels or task.collect_labels(corpora["train"])
         teacher: Teacher = (
             find_teacher(distil.teacher, labels, task.name, place.root, place.cache)
-            if given.function is None
-            else FunctionTeacher(given.function, labels)
+            if python.function is None
+            else FunctionTeacher(python.function, labels)
         )
         _refuse_contradictions(distil, teacher)
-        texts, files = given.texts, {}
+        texts, files = python.texts, {}
         if isinstance(teacher, FileTeacher):
             texts = teacher.given.corpus
         elif distil.texts:

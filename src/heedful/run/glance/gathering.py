@@ -28,7 +28,7 @@ WORDS, PAIRS, TEXTS, MISTAKES, SUSPECTS = 12, 12, 5, 10, 20
 
 
 @dataclass(frozen=True)
-class Asked:
+class GlanceRequest:
     """A model, as it is asked here.
 
     Attributes:
@@ -191,23 +191,23 @@ class Glance:
 
 
 def glance_at(
-    asked: Asked,
+    request: GlanceRequest,
     examples: Sequence[Example],
     source: str,
     read: Sequence[str],
     *,
     seconds: float = SECONDS,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> Glance:
     """Let a model answer labeled rows and say what is noticed.
 
     Args:
-        asked: the model.
+        request: the model.
         examples: the rows; those without a label are left out.
         source: what they are called.
         read: columns of the texts and the label.
         seconds: after which no further text is explained; those that are explained are drawn with a fixed seed.
-        say: told what happens.
+        print_line: told what happens.
 
     Returns:
         What was noticed.
@@ -216,40 +216,42 @@ def glance_at(
         UsageError: if the model does not answer with one class.
         DataError: if no row has a label.
     """
-    if not asked.labels:
-        raise UsageError(f"{asked.name}: a report of a whole model is for models that answer with one class")
-    known_labels = {*asked.labels, asked.none}
+    if not request.labels:
+        raise UsageError(
+            f"{request.name}: a report of a whole model is for models that answer with one class"
+        )
+    known_labels = {*request.labels, request.none}
     kept = [
-        replace(example, target=asked.none)
-        if asked.none and str(example.target) not in known_labels
+        replace(example, target=request.none)
+        if request.none and str(example.target) not in known_labels
         else example
         for example in examples
         if example.target is not None
     ]
     if not kept:
         raise DataError(f"{source}: no row has a label")
-    answers = asked.answer(kept)
-    say(f"{len(kept):,} rows are answered; explaining some of them takes up to {seconds:.0f} seconds")
+    answers = request.answer(kept)
+    print_line(f"{len(kept):,} rows are answered; explaining some of them takes up to {seconds:.0f} seconds")
     named = {str(e.target) for e in kept} | {str(answer.label) for answer in answers}  # "none of these" too
-    labels = [*asked.labels, *sorted(named - set(asked.labels))]
+    labels = [*request.labels, *sorted(named - set(request.labels))]
     number = {label: place for place, label in enumerate(labels)}
     gold = np.array([number[str(example.target)] for example in kept], np.int64)
     predicted = np.array([number[str(answer.label)] for answer in answers], np.int64)
-    shares = np.array([[answer.probabilities[label] for label in asked.labels] for answer in answers])
+    shares = np.array([[answer.probabilities[label] for label in request.labels] for answer in answers])
     right, sure = gold == predicted, np.array([answer.confidence for answer in answers])
     surest = _surest(np.flatnonzero(~right), sure)
     different = {
         kept[place].texts: place for place in reversed(surest)
     }  # a text that is there twice is shown once
     mistakes = [
-        (place, asked.explain(kept[place]))
+        (place, request.explain(kept[place]))
         for place in _surest(np.array([*different.values()], int), sure)[:MISTAKES]
     ]
-    summed = SummedRows(kept, asked.explain_roughly, seconds)
-    known = np.flatnonzero(gold < len(asked.labels))
+    summed = SummedRows(kept, request.explain_roughly, seconds)
+    known = np.flatnonzero(gold < len(request.labels))
     ranked = known[rank_suspects(shares[known], gold[known])] if len(known) else known
     return Glance(
-        asked.name,
+        request.name,
         source,
         kept,
         answers,
@@ -259,7 +261,7 @@ def glance_at(
         _confusions(labels, gold, predicted, surest),
         tuple(mistakes),
         tuple(slices_of(kept, answers, right, read)),
-        _calibration(shares[known], gold[known]) if asked.none else _calibration(shares, gold),
+        _calibration(shares[known], gold[known]) if request.none else _calibration(shares, gold),
         tuple(
             Suspect(
                 int(k), float(shares[k, gold[k]]), labels[int(shares[k].argmax())], float(shares[k].max())

@@ -15,7 +15,7 @@ from heedful.evaluation.confident import rank_suspects
 from heedful.explain.scene import percent
 from heedful.model.answers import LabelsAnswer
 from heedful.model.decisions.label_columns import column_places
-from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, Asked
+from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
 from heedful.run.glance.summing import SummedRows
@@ -26,7 +26,7 @@ Facts = Callable[[int, int], str]
 
 
 def labels_at(
-    asked: Asked,
+    request: GlanceRequest,
     examples: Sequence[Example],
     answers: Sequence[LabelsAnswer],
     source: str,
@@ -36,7 +36,7 @@ def labels_at(
     """Return what is noticed of a model of several labels.
 
     Args:
-        asked: the model.
+        request: the model.
         examples: rows whose target is a set of labels.
         answers: to each.
         source: what the rows are called.
@@ -50,12 +50,12 @@ def labels_at(
     gold = np.array([[name in _names(example) for name in names] for example in examples])
     given = np.array([[name in answer.labels for name in names] for answer in answers])
     shares = np.array([[answer.probabilities[name] for name in names] for answer in answers])
-    if asked.label_columns:  # where the file has no class, nothing is right or wrong
+    if request.label_columns:  # where the file has no class, nothing is right or wrong
         known = known_cells(gold, column_places(names))
         given, shares = given & known, np.where(known, shares, 0.0)
     unseen = np.array([not set(names).issuperset(_names(example)) for example in examples])
     whole = (gold == given).all(axis=1) & ~unseen
-    summed = SummedRows(examples, asked.explain_roughly, seconds)
+    summed = SummedRows(examples, request.explain_roughly, seconds)
     words = {name: summed.top(name, WORDS) for name in names}
     suspects, off = _suspects(gold, shares), np.abs(shares - gold)
     both = (gold & given).sum()
@@ -67,7 +67,7 @@ def labels_at(
         return f"row {row:,}: labeled {labels}; {names[k]} has {percent(float(shares[place, k]))}"
 
     return Report(
-        asked.name,
+        request.name,
         source,
         f"{percent(float(whole.mean()))} have exactly their labels",
         f"of {len(gold):,} rows; 95 % interval {100 * interval.low:.1f} to {100 * interval.high:.1f} %; F1 of all "
@@ -102,7 +102,7 @@ def labels_at(
                 "Surest mistakes",
                 "The wrong decisions whose probabilities are farthest off, or the wrong labels; blue words speak for "
                 "the label, orange ones against it.",
-                _mistakes(asked, names, examples, gold != given, off, facts),
+                _mistakes(request, names, examples, gold != given, off, facts),
             ),
             Section(
                 "slices",
@@ -173,7 +173,7 @@ def _surest(places: NDArray[np.int64], off: NDArray[np.float64]) -> list[int]:
 
 
 def _mistakes(
-    asked: Asked,
+    asked: GlanceRequest,
     names: Sequence[str],
     examples: Sequence[Example],
     wrong: Bools,

@@ -12,7 +12,7 @@ from heedful.data.examples import Example
 from heedful.evaluation.metrics import number_metrics
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer
-from heedful.run.glance.gathering import MISTAKES, SUSPECTS, WORDS, Asked
+from heedful.run.glance.gathering import MISTAKES, SUSPECTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.slices import FEWEST, sliced
 from heedful.run.glance.summing import SummedRows
@@ -23,7 +23,7 @@ _BINS, _SPREADS, _SLICES = 5, 4.0, 20
 
 
 def numbers_at(
-    asked: Asked,
+    request: GlanceRequest,
     examples: Sequence[Example],
     answers: Sequence[Answer],
     source: str,
@@ -33,7 +33,7 @@ def numbers_at(
     """Return what is noticed of a model of numbers.
 
     Args:
-        asked: the model.
+        request: the model.
         examples: rows whose target is a number.
         answers: to each.
         source: what the rows are called.
@@ -47,7 +47,7 @@ def numbers_at(
     said = np.array([answer.score for answer in answers], np.float64)
     off = said - gold
     error, far = np.abs(off), np.argsort(-np.abs(off), kind="stable").tolist()
-    summed = SummedRows(examples, asked.explain_roughly, seconds)
+    summed = SummedRows(examples, request.explain_roughly, seconds)
     words = {name: summed.top(name, WORDS) for name in (RAISES, LOWERS)}
 
     def facts(place: int) -> str:
@@ -55,10 +55,10 @@ def numbers_at(
 
     different = {examples[place].texts: place for place in reversed(far)}
     worst = sorted(different.values(), key=lambda place: -error[place])[:MISTAKES]
-    mistakes = tuple(Shown(place, facts(place), asked.explain(examples[place])) for place in worst)
+    mistakes = tuple(Shown(place, facts(place), request.explain(examples[place])) for place in worst)
     suspects = _suspects(off)
     return Report(
-        asked.name,
+        request.name,
         source,
         f"off by {error.mean():.3g} on average",
         f"{len(gold):,} rows; {_span(error)}; the mean of all would be off by {np.abs(gold - gold.mean()).mean():.3g}",

@@ -16,7 +16,7 @@ from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
 from heedful.explain.scene import percent
 from heedful.model.answers import TagsAnswer
-from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, Asked
+from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
 from heedful.run.glance.summing import SummedRows
@@ -48,7 +48,7 @@ class _Read:
 
 
 def tags_at(
-    asked: Asked,
+    request: GlanceRequest,
     examples: Sequence[Example],
     answers: Sequence[TagsAnswer],
     source: str,
@@ -58,7 +58,7 @@ def tags_at(
     """Return what is noticed of a model of tags.
 
     Args:
-        asked: the model.
+        request: the model.
         examples: sentences whose target is a tag for each word.
         answers: to each.
         source: what the rows are called.
@@ -81,9 +81,9 @@ def tags_at(
     ]
     if not words:
         raise DataError(f"{source}: no sentence has words")
-    explain_part = asked.explain_part
+    explain_part = request.explain_part
     if explain_part is None:
-        raise UsageError(f"{asked.name}: this model does not explain the tag of a word")
+        raise UsageError(f"{request.name}: this model does not explain the tag of a word")
     wrong = sorted((each for each in words if each.gold != each.given), key=lambda each: -each.share)
     right, whole = len(words) - len(wrong), np.ones(len(examples), bool)
     whole[[each.row for each in wrong]] = False
@@ -97,7 +97,7 @@ def tags_at(
         for each in _distinct(wrong)[:MISTAKES]
     )
     return Report(
-        asked.name,
+        request.name,
         source,
         f"{percent(right / len(words))} of the words have their tag",
         f"of {len(words):,} words in {len(examples):,} rows; 95 % interval {100 * interval.low:.1f} to "

@@ -8,7 +8,7 @@ from typing import TypeVar
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
-from heedful.run.glance.gathering import SECONDS, Asked, Glance, glance_at
+from heedful.run.glance.gathering import SECONDS, Glance, GlanceRequest, glance_at
 from heedful.run.glance.glance_page import render_glance
 from heedful.run.glance.glance_text import glance_lines
 from heedful.run.glance.of_labels import labels_at
@@ -22,23 +22,23 @@ Own = TypeVar("Own")
 
 
 def whole_report(
-    asked: Asked,
+    request: GlanceRequest,
     examples: Sequence[Example],
     source: str,
     read: Sequence[str],
     *,
     seconds: float = SECONDS,
-    say: Callable[[str], None] = lambda _: None,
+    print_line: Callable[[str], None] = lambda _: None,
 ) -> Glance | Report:
     """Let a model answer rows with gold and say what is noticed.
 
     Args:
-        asked: the model.
+        request: the model.
         examples: the rows; those without gold are left out.
         source: what they are called.
         read: columns of the texts and the gold.
         seconds: after which no further text is explained.
-        say: told what happens.
+        print_line: told what happens.
 
     Returns:
         What was noticed.
@@ -47,21 +47,21 @@ def whole_report(
         UsageError: if the model answers something else.
         DataError: if no row has gold.
     """
-    if asked.labels:
-        return glance_at(asked, examples, source, read, seconds=seconds, say=say)
+    if request.labels:
+        return glance_at(request, examples, source, read, seconds=seconds, print_line=print_line)
     kept = [example for example in examples if example.target is not None]
     if not kept:
         raise DataError(f"{source}: no row has a label")
-    answers = asked.answer(kept)
-    say(f"{len(kept):,} rows are answered; explaining some of them takes up to {seconds:.0f} seconds")
+    answers = request.answer(kept)
+    print_line(f"{len(kept):,} rows are answered; explaining some of them takes up to {seconds:.0f} seconds")
     if (labels := _all(answers, LabelsAnswer)) is not None:
-        return labels_at(asked, kept, labels, source, read, seconds)
+        return labels_at(request, kept, labels, source, read, seconds)
     if (tags := _all(answers, TagsAnswer)) is not None:
-        return tags_at(asked, kept, tags, source, read, seconds)
+        return tags_at(request, kept, tags, source, read, seconds)
     if (numbers := _all(answers, Answer)) is not None:
-        return numbers_at(asked, kept, numbers, source, read, seconds)
+        return numbers_at(request, kept, numbers, source, read, seconds)
     raise UsageError(
-        f"{asked.name}: a report of a whole model is for classes, labels, numbers, scores and tags"
+        f"{request.name}: a report of a whole model is for classes, labels, numbers, scores and tags"
     )
 
 

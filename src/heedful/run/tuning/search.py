@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     """What workers say: a line to pass on, or what went wrong."""
 
 
-def side_by_side(search: Search, trials: int, jobs: int, say: Say) -> None:
+def side_by_side(search: Search, trials: int, jobs: int, print_line: Say) -> None:
     """Run trials in processes of their own and pass on what they say.
 
     Args:
         search: what is searched.
         trials: how many in all.
         jobs: processes; they share the trials and the cores out among them.
-        say: told how each trial ended.
+        print_line: told how each trial ended.
 
     Raises:
         Interrupted: when asked to stop; everything is kept.
@@ -69,7 +69,7 @@ def side_by_side(search: Search, trials: int, jobs: int, say: Say) -> None:
                 told = True
                 for worker in workers:
                     worker.terminate()  # each finishes its step and saves
-            failures += _listen(heard, say)
+            failures += _listen(heard, print_line)
     if request.asked:
         raise Interrupted(f"interrupted; {search.folder} has everything: run the command again")
     if failures:
@@ -78,7 +78,7 @@ def side_by_side(search: Search, trials: int, jobs: int, say: Say) -> None:
         raise HeedfulError(f"a worker ended with exit status {max(abs(w.exitcode or 0) for w in workers)}")
 
 
-def on_executor(search: Search, trials: int, jobs: int, executor: Executor, say: Say) -> None:
+def on_executor(search: Search, trials: int, jobs: int, executor: Executor, print_line: Say) -> None:
     """Run trials by an executor, whose machines share the folder of the search and the data under the same paths.
 
     Args:
@@ -86,7 +86,7 @@ def on_executor(search: Search, trials: int, jobs: int, executor: Executor, say:
         trials: how many in all.
         jobs: workers; they share the trials out among them.
         executor: runs the workers.
-        say: told how each trial ended, once its worker has ended.
+        print_line: told how each trial ended, once its worker has ended.
 
     Raises:
         HeedfulError: the first thing that went wrong in a worker; what the others found is kept.
@@ -104,7 +104,7 @@ def on_executor(search: Search, trials: int, jobs: int, executor: Executor, say:
             failures.append(outcome.kind(f"{outcome.message} (the same command goes on)"))
         else:
             for line in outcome:
-                say(line)
+                print_line(line)
     if failures:
         raise failures[0]
 
@@ -117,7 +117,7 @@ def _trials_of(search: Search, trials: int, number: int) -> list[str]:
     return said
 
 
-def _listen(heard: Heard, say: Say) -> list[HeedfulError]:
+def _listen(heard: Heard, print_line: Say) -> list[HeedfulError]:
     """Pass on what workers said; return what went wrong."""
     failures = []
     try:
@@ -126,7 +126,7 @@ def _listen(heard: Heard, say: Say) -> list[HeedfulError]:
             if isinstance(message, Failed):
                 failures.append(message.kind(message.message))
             else:
-                say(message)
+                print_line(message)
     except Empty:
         return failures
 
@@ -155,7 +155,7 @@ def run_search(
     *,
     jobs: int = 1,
     reporter: Reporter | None = None,
-    say: Say = lambda _: None,
+    print_line: Say = lambda _: None,
     executor: Executor | None = None,
 ) -> Study:
     """Run trials until the study holds as many as asked for, counting those of former calls; write what was found.
@@ -168,7 +168,7 @@ def run_search(
         trials: how many the study is to hold in the end.
         jobs: trials side by side, each in a process of its own; the cores are shared out among them.
         reporter: shows the progress of a trial; with one job only.
-        say: told how each trial ended.
+        print_line: told how each trial ended.
         executor: runs the ``jobs`` workers on machines that share the folder; None runs them here.
 
     Returns:
@@ -196,11 +196,11 @@ def run_search(
         refuse_other_data(study, _data_of(search), search.folder)
         begin(study, search.config, search.space, search.folder)
         if executor is not None and left > 0:
-            on_executor(search, left, jobs, executor, say)
+            on_executor(search, left, jobs, executor, print_line)
         elif jobs == 1:
-            work(search, left, 0, reporter or Silent(), say)
+            work(search, left, 0, reporter or Silent(), print_line)
         else:
-            side_by_side(search, left, jobs, say)
+            side_by_side(search, left, jobs, print_line)
         study = search.open()
         _keep_only_best(study, search.folder)
         write_outcome(search, study)

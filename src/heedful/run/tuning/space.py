@@ -107,11 +107,11 @@ class Choice(Domain):
         return ",".join(map(str, self.values))
 
 
-def read_domain(said: object) -> Domain:
+def read_domain(written: object) -> Domain:
     """Read a range or a list of values.
 
     Args:
-        said: ``"LOW..HIGH"``, ``"LOW..HIGH:log"``, ``"LOW..HIGH:STEP"``, or a list of at least two plain values.
+        written: ``"LOW..HIGH"``, ``"LOW..HIGH:log"``, ``"LOW..HIGH:STEP"``, or a list of at least two plain values.
 
     Returns:
         What may be chosen.
@@ -119,11 +119,11 @@ def read_domain(said: object) -> Domain:
     Raises:
         ValueError: saying what was expected.
     """
-    if isinstance(said, str):
-        return _range(said)
-    if not isinstance(said, list) or len(said) < 2 or not all(isinstance(x, Value) for x in said):
-        raise ValueError(f"{FORM}, at least two, each a text, a number, true or false; got {said!r}")
-    return Choice(tuple(said))
+    if isinstance(written, str):
+        return _range(written)
+    if not isinstance(written, list) or len(written) < 2 or not all(isinstance(x, Value) for x in written):
+        raise ValueError(f"{FORM}, at least two, each a text, a number, true or false; got {written!r}")
+    return Choice(tuple(written))
 
 
 def _range(text: str) -> Range:

@@ -16,7 +16,7 @@ from heedful.run.kept_settings import changed_files
 from heedful.run.recipe_files import from_table
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import Space, current, to_toml
-from heedful.storage import alone, told_plainly, write_text
+from heedful.storage import alone, plain_errors, write_text
 
 if TYPE_CHECKING:
     import optuna
@@ -66,7 +66,7 @@ def open_study(folder: Path, direction: str, *, prune: bool = True) -> Study:
     """
     optuna = import_optuna()
     pruner = optuna.pruners.MedianPruner(n_warmup_steps=_FIRST_LOOK) if prune else optuna.pruners.NopPruner()
-    with told_plainly(folder):
+    with plain_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     try:
         storage = optuna.storages.RDBStorage(

@@ -60,7 +60,7 @@ class Search:
         return open_study(self.folder, self.config.train.direction, prune=self.prune)
 
 
-def work(search: Search, trials: int, worker: int, reporter: Reporter, say: Say) -> None:
+def work(search: Search, trials: int, worker: int, reporter: Reporter, print_line: Say) -> None:
     """Run some trials one after the other.
 
     Args:
@@ -68,7 +68,7 @@ def work(search: Search, trials: int, worker: int, reporter: Reporter, say: Say)
         trials: how many.
         worker: number of the process, so that two propose different settings.
         reporter: shows the progress of each.
-        say: told how each ended.
+        print_line: told how each ended.
 
     Raises:
         Interrupted: when asked to stop; everything is kept.
@@ -78,7 +78,7 @@ def work(search: Search, trials: int, worker: int, reporter: Reporter, say: Say)
         for _ in range(trials):
             if request.asked:
                 raise Interrupted(f"interrupted; {search.folder} has everything: run the command again")
-            say(_run_trial(search, study, worker, reporter))
+            print_line(_run_trial(search, study, worker, reporter))
 
 
 def _run_trial(search: Search, study: Study, worker: int, reporter: Reporter) -> str:

@@ -14,7 +14,7 @@ from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.readers.role_files import read_roles_like
-from heedful.data.role_frames import TaggedDataset, ask, collate_frames
+from heedful.data.role_frames import TaggedDataset, collate_frames, examples_of_predicates
 from heedful.errors import UsageError
 from heedful.explain import SentenceView
 from heedful.explain.tag_explanations import attention_of
@@ -118,7 +118,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         if predicates is None:
             predicates = predicates_of(corpus, lengths, readings.truncated, self.text.cutter)
         scores, chosen = self._chosen(dataset, predicates)
-        asked = ask(dataset, chosen)
+        asked = examples_of_predicates(dataset, chosen)
         tagged = list(self.decision.chosen_with_shares(self.word_logits(asked)))
         starts = dataset.sides[0].offsets
         found: list[list[PredicateAnswer]] = [[] for _ in corpus.examples]
@@ -199,7 +199,7 @@ class RolePredictor(TaggingModel[RoleAnswer]):
         if not answer.predicates:
             raise UsageError("no predicate was found in the text; name one with --predicates")
         frame, (example,) = answer.predicates[0], corpus.examples
-        asked = ask(self.encode_examples([example], corpus.source)[0], [[frame.place]])
+        asked = examples_of_predicates(self.encode_examples([example], corpus.source)[0], [[frame.place]])
         sight = looked(self.network, self.padded(asked, np.array([0])), [len(frame.tags)])
         words, spans, text, written = self.words_of(example, len(frame.tags))
         unknown = tuple(not self.knows(word) for word in words)

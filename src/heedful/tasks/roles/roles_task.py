@@ -77,7 +77,7 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
             lambda: {part: read_roles(path, **data.options) for part, path in paths.items()}, fingerprint
         )
 
-    def read_gold(self, model: RolePredictor, file: Path, given: Mapping[str, object]) -> Corpus:
+    def read_gold(self, model: RolePredictor, file: Path, options: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
         return model.read_file(file)
 
@@ -132,15 +132,15 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
         return partial(_loss, smoothing=config.model.tagger.label_smoothing)
 
     def answer(
-        self, model: RolePredictor, corpus: Corpus, given: Mapping[str, object]
+        self, model: RolePredictor, corpus: Corpus, options: Mapping[str, object]
     ) -> Sequence[RoleAnswer]:
         """See `Task.answer`; ``--predicates`` names the predicates."""
-        named = _named_predicates(given)
+        named = _named_predicates(options)
         return model.answer(corpus, model.places(corpus, named) if named else None)
 
-    def explain(self, model: RolePredictor, corpus: Corpus, given: Mapping[str, object]) -> Explanation:
+    def explain(self, model: RolePredictor, corpus: Corpus, options: Mapping[str, object]) -> Explanation:
         """See `Task.explain`; one predicate is shown, the first one or that of ``--predicates``."""
-        named = _named_predicates(given)
+        named = _named_predicates(options)
         if not named:
             return model.explain(corpus)
         (places,) = model.places(model.one(corpus), named)

@@ -171,9 +171,9 @@ class Beyond(LinearTargets):
         return self.given
 
     @classmethod
-    def of_logits(cls, inner: LinearTargets, given: Floats) -> LinearTargets:
+    def of_logits(cls, inner: LinearTargets, logits: Floats) -> LinearTargets:
         """Return gold beyond logits."""
-        return cls(inner.weights, inner=inner, given=given)
+        return cls(inner.weights, inner=inner, given=logits)
 
     def _with(self, inner: Any, given: Floats | None = None) -> Any:
         return Beyond(inner.weights, inner=inner, given=self.given if given is None else given)

@@ -72,9 +72,9 @@ class ScoreTask(SentenceTask[Scored, Answer]):
             metrics=self.figures,
         )
 
-    def gold_blocks(self, model: Scored, file: Path, given: Mapping[str, object]) -> Iterator[Corpus]:
+    def gold_blocks(self, model: Scored, file: Path, options: Mapping[str, object]) -> Iterator[Corpus]:
         """See `Task.gold_blocks`: a block has at most 8,192 examples."""
-        return self.table.gold_blocks(file, given, model.labels, model.about.run)
+        return self.table.gold_blocks(file, options, model.labels, model.about.run)
 
     def measure_blocks(self, model: Scored, blocks: Iterable[EncodedDataset]) -> Report:
         """See `Task.measure_blocks`: the scores are kept, since ranks need all of them."""

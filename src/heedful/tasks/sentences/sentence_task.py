@@ -332,6 +332,6 @@ class SentenceTask(TaughtSentences[Model, Answered]):
             The metrics that may select the best checkpoint.
         """
 
-    def read_gold(self, model: Model, file: Path, given: Mapping[str, object]) -> Corpus:
+    def read_gold(self, model: Model, file: Path, options: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
-        return self.table.gold_of(file, given, model.labels, model.about.run)
+        return self.table.gold_of(file, options, model.labels, model.about.run)

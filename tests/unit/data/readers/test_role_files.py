@@ -10,7 +10,7 @@ import pytest
 from heedful.data.encoding import encode
 from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.readers.role_files import read_roles, read_roles_like
-from heedful.data.role_frames import TaggedDataset, ask, collate_frames, encode_frames
+from heedful.data.role_frames import TaggedDataset, collate_frames, encode_frames, examples_of_predicates
 from heedful.data.tokens import tokenize_corpus
 from heedful.errors import DataError, UsageError
 from heedful.text.bio import bio_tags
@@ -302,6 +302,6 @@ def test_frames_that_do_not_fit_are_refused() -> None:
 
 def test_asking_needs_no_gold() -> None:
     corpus = tokenize_corpus([Example(("a b c",)), Example(("a",))], "whitespace")
-    asked = ask(encode(corpus, Vocabulary.build({"a": 1})), [[0, 2], []])
+    asked = examples_of_predicates(encode(corpus, Vocabulary.build({"a": 1})), [[0, 2], []])
     assert (asked.predicates.tolist(), asked.sentences.tolist()) == ([0, 2, -1], [0, 0, 1])
     assert asked.tags is None

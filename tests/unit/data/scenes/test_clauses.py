@@ -21,7 +21,7 @@ from heedful.data.scenes.clauses import (
     Entity,
     HowMany,
     Lies,
-    say,
+    print_line,
     text_of,
 )
 
@@ -43,7 +43,7 @@ from heedful.data.scenes.clauses import (
     ],
 )
 def test_says(clause: Clause, text: str) -> None:
-    assert say(clause) == text
+    assert print_line(clause) == text
 
 
 def test_joins_clauses() -> None:

@@ -13,7 +13,7 @@ from heedful.explain import Explanation
 from heedful.explain.attribution import Attribution
 from heedful.explain.explanation import SentenceView
 from heedful.model.answers import Answer
-from heedful.run.glance import Asked, Glance, glance_at, glance_lines, render_glance
+from heedful.run.glance import Glance, GlanceRequest, glance_at, glance_lines, render_glance
 
 LABELS = ("bad", "good")
 
@@ -77,7 +77,9 @@ def rows() -> list[Example]:
 
 @pytest.fixture(scope="module")
 def glance() -> Glance:
-    return glance_at(Asked("mine", LABELS, answer, explain, explain), rows(), "held.csv", ("text", "label"))
+    return glance_at(
+        GlanceRequest("mine", LABELS, answer, explain, explain), rows(), "held.csv", ("text", "label")
+    )
 
 
 def test_figures(glance: Glance) -> None:
@@ -147,15 +149,15 @@ def test_lines_and_plain_values(glance: Glance) -> None:
 
 def test_what_cannot_be_looked_at() -> None:
     with pytest.raises(UsageError, match="answer with one class"):
-        glance_at(Asked("mine", (), answer, explain, explain), rows(), "held.csv", ())
+        glance_at(GlanceRequest("mine", (), answer, explain, explain), rows(), "held.csv", ())
     with pytest.raises(DataError, match="no row has a label"):
-        glance_at(Asked("mine", LABELS, answer, explain, explain), rows()[-1:], "held.csv", ())
+        glance_at(GlanceRequest("mine", LABELS, answer, explain, explain), rows()[-1:], "held.csv", ())
 
 
 def test_a_label_that_the_model_does_not_have() -> None:
     odd = [*rows(), Example(("a lovely film",), "so-so", row=99, fields={})]
     found = glance_at(
-        Asked("mine", LABELS, answer, explain, explain), odd, "held.csv", ("text", "label"), seconds=0
+        GlanceRequest("mine", LABELS, answer, explain, explain), odd, "held.csv", ("text", "label"), seconds=0
     )
     assert found.classes[-1].name == "so-so"
     assert found.classes[-1].recall == 0.0

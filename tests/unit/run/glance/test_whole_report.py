@@ -15,7 +15,7 @@ from heedful.explain.attribution import Attribution
 from heedful.explain.explanation import SentenceView
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
-from heedful.run.glance import Asked, Glance, Report, render_whole, whole_lines, whole_report
+from heedful.run.glance import Glance, GlanceRequest, Report, render_whole, whole_lines, whole_report
 from heedful.run.glance.sections import Table, Texts, Words
 
 MATTER = {"lovely": 2.0, "dull": -2.0}
@@ -80,7 +80,9 @@ def numbers() -> Report:
         Example((text,), gold, row=k + 2, fields={"where": "west" if gold < -5 else "east"})
         for k, (text, gold) in enumerate(rows)
     ]
-    return checked(whole_report(Asked("mine", (), answer, explain, explain), examples, "held.csv", ("text",)))
+    return checked(
+        whole_report(GlanceRequest("mine", (), answer, explain, explain), examples, "held.csv", ("text",))
+    )
 
 
 def test_numbers() -> None:
@@ -123,7 +125,7 @@ def test_several_labels() -> None:
     examples = [
         Example((text,), LabelSet(names), row=k + 2, fields={}) for k, (text, names) in enumerate(rows)
     ]
-    asked = Asked("mine", (), answer, explain, explain, explain)
+    asked = GlanceRequest("mine", (), answer, explain, explain, explain)
     report = checked(whole_report(asked, examples, "held.csv", ("text",)))
     assert report.headline.startswith("66.7 %")
     table, words, confused, wrong = (block(report, k) for k in ("labels", "words", "confusions", "mistakes"))
@@ -171,7 +173,9 @@ def test_tags() -> None:
         Example((text,), WordTags(tuple(gold.split())), (tuple(text.split()),), row=k + 1)
         for k, (text, gold) in enumerate(rows)
     ]
-    asked = Asked("mine", (), answer, lambda e: explain(e, "", "1"), lambda e: explain(e, "", "1"), explain)
+    asked = GlanceRequest(
+        "mine", (), answer, lambda e: explain(e, "", "1"), lambda e: explain(e, "", "1"), explain
+    )
     report = checked(whole_report(asked, examples, "held.conll", ()))
     table, confused, wrong, suspects = (
         block(report, k) for k in ("tags", "confusions", "mistakes", "suspects")

@@ -56,7 +56,7 @@ class StopsIn(Silent):
 def test_a_search_goes_on_where_it_was_stopped_and_ends_as_if_it_was_not(data: Path, tmp_path: Path) -> None:
     whole = make(data, tmp_path / "whole", prune=False)
     said: list[str] = []
-    study = run_search(whole, 3, say=said.append)
+    study = run_search(whole, 3, print_line=said.append)
     assert [line.split()[1] for line in said] == ["0", "1", "2"]
     assert finished(study)[0].params == {"train.optimizer.lr": 0.02, "batches.size": 16}  # the recipe itself
 

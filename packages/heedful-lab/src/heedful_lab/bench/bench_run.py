@@ -68,12 +68,12 @@ QUICK = BenchPlan(batch=16)
 FULL = BenchPlan(lengths=(16, 32, 64, 128, 256, 512, 1024, 2048), slowest=40.0)
 
 
-def run_bench(plan: BenchPlan, say: Say = lambda _: None) -> BenchReport:
+def run_bench(plan: BenchPlan, print_line: Say = lambda _: None) -> BenchReport:
     """Measure everything in the plan.
 
     Args:
         plan: what to measure.
-        say: told of progress, one line each.
+        print_line: told of progress, one line each.
 
     Returns:
         The report.
@@ -86,7 +86,7 @@ def run_bench(plan: BenchPlan, say: Say = lambda _: None) -> BenchReport:
     for name in plan.without:
         check_known(name, {case.name for case in candidates}, f"there is no case {name!r}")
     checked = verify(candidates)
-    say(f"equal to the float64 reference: {', '.join(checked)}")
+    print_line(f"equal to the float64 reference: {', '.join(checked)}")
     ceiling = measure_ceiling()
     rows: list[Row] = []
     left_out = set(plan.without)
@@ -100,12 +100,12 @@ def run_bench(plan: BenchPlan, say: Say = lambda _: None) -> BenchReport:
             step, obstacle = _first_step(case, used, plan)
             if step is None:
                 left_out.add(case.name)
-                say(f"left out from {length} tokens on: {case.name}, {obstacle}")
+                print_line(f"left out from {length} tokens on: {case.name}, {obstacle}")
                 continue
             prepared[case.name], factors[case.name] = step, factor
         if not prepared:
             raise UsageError(f"every case is slower than {plan.slowest} s a step; allow more or take less")
-        say(f"timing {len(prepared)} cases at {shape.batch} sentences of {length} tokens")
+        print_line(f"timing {len(prepared)} cases at {shape.batch} sentences of {length} tokens")
         timings = interleave(prepared, plan.repeats)
         rows += [
             _row(case, shape, timings[case.name], prepared[case.name], factors[case.name], ceiling.shortest)

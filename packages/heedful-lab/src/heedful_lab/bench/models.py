@@ -62,12 +62,12 @@ QUICK_MODELS = ModelPlan(batches=2, requests=10)
 FULL_MODELS = ModelPlan()
 
 
-def run_models(plan: ModelPlan, say: Say = lambda _: None) -> ModelReport:
+def run_models(plan: ModelPlan, print_line: Say = lambda _: None) -> ModelReport:
     """Measure everything in the plan.
 
     Args:
         plan: what to measure.
-        say: told of progress, one line each.
+        print_line: told of progress, one line each.
 
     Returns:
         The report.
@@ -76,7 +76,7 @@ def run_models(plan: ModelPlan, say: Say = lambda _: None) -> ModelReport:
         BenchRefused: if an implementation does not compute the reference; nothing is timed then.
     """
     checked = verify(cases(plan.width))
-    say(f"equal to the float64 reference: {', '.join(checked)}")
+    print_line(f"equal to the float64 reference: {', '.join(checked)}")
     examples = snli_like_pairs(plan.pairs)
     models = {
         name: Trainee(settings_of(name, width=plan.width, batch=plan.batch), examples) for name in plan.names
@@ -85,19 +85,19 @@ def run_models(plan: ModelPlan, say: Say = lambda _: None) -> ModelReport:
     every = bucketed(lengths, plan.batch)
     batches = evenly_spaced(every, plan.batches)
     rows = np.concatenate(batches)
-    say(f"training {len(models)} models on {len(rows)} pairs a measurement")
+    print_line(f"training {len(models)} models on {len(rows)} pairs a measurement")
     trained = interleave({n: training(m, batches) for n, m in models.items()}, plan.repeats)
     memory = {name: peak_bytes(training(model, batches[-1:])) for name, model in models.items()}
-    say("inference")
+    print_line("inference")
     answerers = {(n, p): model.at(p) for n, model in models.items() for p in get_args(Precision)}
     selected = {name: model.dataset.select(rows) for name, model in models.items()}
     answering = interleave(
         {key: inference(predictor, selected[key[0]]) for key, predictor in answerers.items()}, plan.repeats
     )
-    say("one request at a time")
+    print_line("one request at a time")
     single = [examples[row] for row in rows[:: max(1, len(rows) // plan.requests)][: plan.requests]]
     latency = _latencies(answerers, single, plan.repeats)
-    say("texts that pairs share")
+    print_line("texts that pairs share")
     sharing = measure_sharing(
         plan.names,
         pairs=plan.pairs,

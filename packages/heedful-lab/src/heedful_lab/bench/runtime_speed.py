@@ -95,14 +95,14 @@ class RuntimeReport:
         return write_files({"runtime.md": self.markdown() + "\n", "runtime.json": self.json() + "\n"}, folder)
 
 
-def run_runtime(full: bool, say: Say) -> RuntimeReport:
+def run_runtime(full: bool, print_line: Say) -> RuntimeReport:
     """Time a DiSAN of the default size with random weights and 41,000 word vectors, for texts and for pairs.
 
     Calls of the three ways alternate, so that other work on the machine falls on all of them.
 
     Args:
         full: whether to measure often enough for a 99th percentile that means something.
-        say: takes a line of progress.
+        print_line: takes a line of progress.
 
     Returns:
         The report.
@@ -114,12 +114,12 @@ def run_runtime(full: bool, say: Say) -> RuntimeReport:
     torch.set_num_threads(1)
     try:
         with tempfile.TemporaryDirectory() as temporary:
-            return RuntimeReport(tuple(_measured(Path(temporary), _ROUNDS[full], say)))
+            return RuntimeReport(tuple(_measured(Path(temporary), _ROUNDS[full], print_line)))
     finally:
         torch.set_num_threads(threads)
 
 
-def _measured(folder: Path, rounds: tuple[int, int, int], say: Say) -> Iterator[Measured]:
+def _measured(folder: Path, rounds: tuple[int, int, int], print_line: Say) -> Iterator[Measured]:
     generator = np.random.default_rng(0)
     texts = [" ".join(f"w{n}" for n in generator.integers(0, TRAINED, WORDS)) for _ in range(2 * BATCH)]
     pairs = list(zip(texts[:BATCH], texts[BATCH:], strict=True))
@@ -127,16 +127,16 @@ def _measured(folder: Path, rounds: tuple[int, int, int], say: Say) -> Iterator[
     for task, requests in asked.items():
         path, small = random_model(task, folder / task), folder / f"{task}-int8"
         export_folder(load_model_folder(path), described(load_model(path).network), small, "int8")
-        say(f"one {task}")
+        print_line(f"one {task}")
         yield from _rows(
             f"one {task} of {WORDS} words, ms", _alternated(_ways(path, small, requests[:1]), rounds[0])
         )
-        say(f"{BATCH} requests of {task}")
+        print_line(f"{BATCH} requests of {task}")
         found = _alternated(_ways(path, small, requests), rounds[1])
         speeds = {way: BATCH * 1000 / times for way, times in found.items()}
         yield from _rows(f"{task}s a second, {BATCH} at a time", speeds, more_is_better=True)
         if task == "text":
-            say("cold starts")
+            print_line("cold starts")
             yield from _cold(path, small, texts[0], rounds[2])
 
 

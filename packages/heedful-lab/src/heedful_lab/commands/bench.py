@@ -129,28 +129,32 @@ def command(
     from heedful.machine import threads
 
     threads.settle()
-    say, changes = printing.say, size.changes()
+    print_line, changes = printing.print_line, size.changes()
     elsewhere = size.lengths or figures or earlier
     if what.runtime:
         if what.models or what.systems or elsewhere or size.without or any(changes.values()):
             raise UsageError("--runtime goes with --full, --quick, --out and --json alone")
-        report, files = _time_runtime(size.full, say)
+        report, files = _time_runtime(size.full, print_line)
     elif what.models or what.systems:
         if elsewhere:
             raise UsageError(
                 "--length, --figure and --join are of operations and layers; leave them out with --models"
             )
-        report, files = _time_models(size.full, {**changes, "systems": what.systems}, say)
+        report, files = _time_models(size.full, {**changes, "systems": what.systems}, print_line)
     else:
         given = {**changes, "lengths": size.lengths, "without": size.without}
-        report, files = _time_parts(size.full, given, figures, earlier, say)
+        report, files = _time_parts(size.full, given, figures, earlier, print_line)
     click.echo(report.json() if printing.as_json else report.markdown())
     for path in files(out):
         click.echo(f"wrote {path}", err=True)
 
 
 def _time_parts(
-    full: bool, changes: dict[str, object], figures: tuple[Path, ...], earlier: tuple[Path, ...], say: Say
+    full: bool,
+    changes: dict[str, object],
+    figures: tuple[Path, ...],
+    earlier: tuple[Path, ...],
+    print_line: Say,
 ) -> tuple[Report, Files]:
     from heedful.drawing import check_figure
     from heedful_lab.bench import draw, joined, read, run_bench, write
@@ -162,25 +166,25 @@ def _time_parts(
     plan = _changed(FULL if full else QUICK, changes)
     if figures and not earlier and len(set(plan.lengths)) < 2:
         raise UsageError("--figure: a line over the length needs two lengths or more; repeat --length")
-    report = joined([read(path) for path in earlier]) if earlier else run_bench(plan, say)
+    report = joined([read(path) for path in earlier]) if earlier else run_bench(plan, print_line)
     return report, lambda folder: [
         *([] if folder is None else write(report, folder)),
         *(draw(report, path) for path in figures),
     ]
 
 
-def _time_models(full: bool, changes: dict[str, object], say: Say) -> tuple[Report, Files]:
+def _time_models(full: bool, changes: dict[str, object], print_line: Say) -> tuple[Report, Files]:
     from heedful_lab.bench import run_models, write_models
     from heedful_lab.bench.models import FULL_MODELS, QUICK_MODELS
 
-    report = run_models(_changed(FULL_MODELS if full else QUICK_MODELS, changes), say)
+    report = run_models(_changed(FULL_MODELS if full else QUICK_MODELS, changes), print_line)
     return report, lambda folder: [] if folder is None else write_models(report, folder)
 
 
-def _time_runtime(full: bool, say: Say) -> tuple[Report, Files]:
+def _time_runtime(full: bool, print_line: Say) -> tuple[Report, Files]:
     from heedful_lab.bench import run_runtime
 
-    report = run_runtime(full, say)
+    report = run_runtime(full, print_line)
     return report, lambda folder: [] if folder is None else report.write(folder)
 
 

@@ -149,7 +149,9 @@ def command(
     with working, first_use_reported(quiet=printing.quiet):
         if chosen.examples is not None or chosen.picture is not None:
             reporter = printing.reporter()
-            order = Order(data, out, plan, _folders(how.models), not how.no_run, reporter, printing.say)
+            order = Order(
+                data, out, plan, _folders(how.models), not how.no_run, reporter, printing.print_line
+            )
             _answer_or_draw(chosen, order, as_json=printing.as_json)
             return
         if how.models:
@@ -179,7 +181,7 @@ def command(
             _refuse(
                 "jobs", why="Ray runs as many cells at the same time as its cluster has cores; leave it out"
             )
-        order = Order(data, out, plan, run=not how.no_run, say=printing.say)
+        order = Order(data, out, plan, run=not how.no_run, print_line=printing.print_line)
         with executor_of(how.ray) as executor:
             made = make(chosen, order, jobs=how.jobs, executor=executor)
         if printing.as_json:

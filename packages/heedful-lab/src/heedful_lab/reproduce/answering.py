@@ -234,7 +234,7 @@ def _train_missing(examples: Trained, order: Order) -> dict[str, Path]:
                 raise UsageError(f"{folder}: made with other settings; use another --out or delete it")
             ready[name] = folder
         elif order.run:
-            order.say(f"{name}: training; an interrupted command goes on")
+            order.print_line(f"{name}: training; an interrupted command goes on")
             train(config, prepare(config, order.data), folder=folder, resume=True, reporter=order.reporter)
             ready[name] = folder
     return ready

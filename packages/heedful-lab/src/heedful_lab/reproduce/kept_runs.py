@@ -17,7 +17,7 @@ from typing import Any
 
 from heedful.errors import ArtifactError
 from heedful.run.record import RunRecord, from_dict, read_record
-from heedful.storage import told_plainly, write_bytes
+from heedful.storage import plain_errors, write_bytes
 from heedful.storage.fields import Fields
 from heedful.storage.layout import Varied, record_files
 
@@ -103,7 +103,7 @@ def pack(file: Path, runs: Packed) -> None:
         for system, varied in sorted(runs)
     ]
     text = ("\n".join(lines) + "\n").encode("utf-8")
-    with told_plainly(file.parent):
+    with plain_errors(file.parent):
         file.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(file, gzip.compress(text, 9, mtime=0) if file.suffix == ".gz" else text)
 
@@ -189,7 +189,7 @@ def _by_experiment(source: Path) -> dict[Path, list[Path]]:
 
 def _remove(files: Iterable[Path]) -> None:
     for file in files:
-        with told_plainly(file):
+        with plain_errors(file):
             file.unlink()
             for folder in file.parents[:2]:
                 if not any(folder.iterdir()):

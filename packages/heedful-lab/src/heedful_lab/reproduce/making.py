@@ -63,7 +63,7 @@ def make(table: Table, order: Order, *, jobs: int = 1, executor: Executor | None
         UsageError: if the table is made by another command, or not at all.
         Interrupted: when asked to stop; the same call goes on.
     """
-    data, out, budget, run, say = order.data, order.out, order.budget, order.run, order.say
+    data, out, budget, run, print_line = order.data, order.out, order.budget, order.run, order.print_line
     _refuse_foreign(table, run=run)
     cells = plan_cells(table, budget)
     _check_settings(cells)
@@ -72,41 +72,41 @@ def make(table: Table, order: Order, *, jobs: int = 1, executor: Executor | None
     absent = {name: lacking(experiments()[name], data) for name in table.experiments()}
     for name, needs in absent.items():
         if needs and run:
-            say(f"{name}: left out, {_lacks(needs, data)}")
+            print_line(f"{name}: left out, {_lacks(needs, data)}")
     wanted = [cell for cell in cells if not absent[cell.experiment.name]]
     if executor is not None and run:
-        failures = run_cells_by(executor, wanted, data, out / RUNS, say)
+        failures = run_cells_by(executor, wanted, data, out / RUNS, print_line)
     else:
-        failures = run_cells(wanted, data, out / RUNS, jobs=jobs, say=say) if run else []
+        failures = run_cells(wanted, data, out / RUNS, jobs=jobs, print_line=print_line) if run else []
     result = gather(table, budget, out / RUNS)
     if run and not result.runs:
         why = " (no data folder is named: --data DIR, or HEEDFUL_DATA)" if data is None and not wanted else ""
         raise failed(failures, f"{table.name}: nothing was run{why}")
     for file in (file for one in result.cells for file in one.unlike):
-        say(f"{file}: left out, it was made with other settings; use another --out or delete it")
+        print_line(f"{file}: left out, it was made with other settings; use another --out or delete it")
     if not run:
-        _say_what_is_left(result, absent, data, out, say)
+        _say_what_is_left(result, absent, data, out, print_line)
     write_text(stem.with_suffix(".md"), to_markdown(result, command_of(table, budget), absent))
     write_text(stem.with_suffix(".csv"), to_csv(result))
     write_text(stem.with_suffix(".json"), json.dumps(to_records(result), indent=1) + "\n")
     result.resampled.write(out / RUNS)
     if length_columns(table) and result.runs:
-        _draw(draw_by_length, result, stem.with_suffix(".png"), say)
+        _draw(draw_by_length, result, stem.with_suffix(".png"), print_line)
     if set(table.scatter) & {column.key for column in table.columns} == set(table.scatter) != set():
-        _draw(draw_scatter, result, stem.with_suffix(".png"), say)
+        _draw(draw_scatter, result, stem.with_suffix(".png"), print_line)
     if budget.name == "converged" and any(learning_curves(result, name) for name in table.experiments()):
-        _draw(draw_learning_curves, result, stem.with_name(f"{stem.name}-curves.png"), say)
+        _draw(draw_learning_curves, result, stem.with_name(f"{stem.name}-curves.png"), print_line)
     return Made(result, tuple(failures), stem.with_suffix(".md"))
 
 
 def _draw(
-    draw: Callable[[Result, Path], Path], result: Result, path: Path, say: Callable[[str], None]
+    draw: Callable[[Result, Path], Path], result: Result, path: Path, print_line: Callable[[str], None]
 ) -> None:
     """Draw a picture beside a table; without matplotlib there is none."""
     try:
-        say(f"drawn in {draw(result, path)}")
+        print_line(f"drawn in {draw(result, path)}")
     except MissingExtraError as error:
-        say(f"not drawn: {error}")
+        print_line(f"not drawn: {error}")
 
 
 def narrow(table: Table, rows: Sequence[str], columns: Sequence[str]) -> Table:
@@ -154,19 +154,19 @@ def _say_what_is_left(
     absent: Mapping[str, Sequence[str]],
     data: Path | None,
     out: Path,
-    say: Callable[[str], None],
+    print_line: Callable[[str], None],
 ) -> None:
     """Report what a table without some of its runs needs."""
     left = [one for one in result.cells if one.lacking and not absent[one.cell.experiment.name]]
     if left:
         count, minutes = sum(one.lacking for one in left), sum(one.lacking * one.cell.minutes for one in left)
-        say(
+        print_line(
             f"{count} of {sum(len(one.cell.runs) for one in result.cells)} runs are not in {out / RUNS} yet: about "
             f"{minutes:,.0f} minutes on one core; leave --no-run out to make them"
         )
     for name in dict.fromkeys(cell.experiment.name for cell in result.missing):
         if absent[name]:
-            say(f"{name}: {_lacks(absent[name], data)}")
+            print_line(f"{name}: {_lacks(absent[name], data)}")
 
 
 def _lacks(needs: Sequence[str], data: Path | None) -> str:

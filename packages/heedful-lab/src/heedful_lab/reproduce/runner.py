@@ -18,7 +18,7 @@ from heedful.machine.signals import stop_raises
 from heedful.run.recipe_files import load_config
 from heedful.run.record import RunRecord
 from heedful.run.studies import Study, run_study
-from heedful.storage import told_plainly
+from heedful.storage import plain_errors
 from heedful.storage.layout import FOLD, SEED, Varied
 from heedful.training.progress import Reporter, Silent
 from heedful_lab.reproduce.kept_runs import runs_of_cell
@@ -56,7 +56,7 @@ class Order:
         models: trained models by name, for a table whose models are trained for it: they replace those of the table.
         run: False only gathers what is there.
         reporter: shows the progress of training where models are trained in this process.
-        say: told what happens.
+        print_line: told what happens.
     """
 
     data: Path | None
@@ -65,7 +65,7 @@ class Order:
     models: Mapping[str, Path] = field(default_factory=dict)
     run: bool = True
     reporter: Reporter | None = None
-    say: Callable[[str], None] = lambda _: None
+    print_line: Callable[[str], None] = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def failed(failures: Sequence[Failure], heading: str) -> HeedfulError:
 
 
 def run_cells(
-    cells: Sequence[Cell], data: Path | None, runs: Path, *, jobs: int, say: Callable[[str], None]
+    cells: Sequence[Cell], data: Path | None, runs: Path, *, jobs: int, print_line: Callable[[str], None]
 ) -> list[Failure]:
     """Run cells side by side, each in a process of its own; one that fails does not stop the others.
 
@@ -255,7 +255,7 @@ def run_cells(
         data: the folder of data sets; None for ``HEEDFUL_DATA``.
         runs: the folder of all runs.
         jobs: how many at a time; the cores are shared out among them.
-        say: told what happens.
+        print_line: told what happens.
 
     Returns:
         The cells that failed, and why.
@@ -268,12 +268,12 @@ def run_cells(
     children: list[SpawnProcess] = []
 
     def run(cell: Cell) -> Failure | None:
-        say(f"{cell.name} ...")
+        print_line(f"{cell.name} ...")
         outcome = child.call(run_cell, (cell, data, runs), cell.name, number=each, children=children)
         if isinstance(outcome, Failed):
-            say(f"{cell.name}: failed: {outcome.message}")
+            print_line(f"{cell.name}: failed: {outcome.message}")
             return Failure(cell.name, outcome.message, outcome.kind)
-        say(f"{cell.name}: {outcome}")
+        print_line(f"{cell.name}: {outcome}")
         return None
 
     with stop_raises("the same command goes on"), ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -289,7 +289,11 @@ def run_cells(
 
 
 def run_cells_by(
-    executor: Executor, cells: Sequence[Cell], data: Path | None, runs: Path, say: Callable[[str], None]
+    executor: Executor,
+    cells: Sequence[Cell],
+    data: Path | None,
+    runs: Path,
+    print_line: Callable[[str], None],
 ) -> list[Failure]:
     """Run cells by an executor, whose machines share the folders under the same paths; see `run_cells`.
 
@@ -298,7 +302,7 @@ def run_cells_by(
         cells: what to run.
         data: the folder of data sets.
         runs: the folder of all runs.
-        say: told what happens.
+        print_line: told what happens.
 
     Returns:
         The cells that failed, and why.
@@ -308,10 +312,10 @@ def run_cells_by(
     for place, outcome in executor.each([Call(cell.name, _cell_task, (cell, *places)) for cell in cells]):
         name = cells[place].name
         if isinstance(outcome, Failed):
-            say(f"{name}: failed: {outcome.message}")
+            print_line(f"{name}: failed: {outcome.message}")
             failures.append(Failure(name, outcome.message, outcome.kind))
         else:
-            say(f"{name}: {outcome}")
+            print_line(f"{name}: {outcome}")
     return failures
 
 
@@ -380,7 +384,7 @@ def run_command(command: str, out: Path, data: Path | None = None) -> None:
         OutputError: if the folder cannot be made.
         Interrupted: when asked to stop.
     """
-    with told_plainly(out):
+    with plain_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     words = [word.replace("OUT", str(out)) for word in shlex.split(command)[1:]]
     words += [] if data is None else ["--data", str(data)]
