@@ -19,7 +19,7 @@ def made_of(name: str, request: BoardRequest) -> dict[str, object]:
 
     Args:
         name: of the data; see `settings_of`.
-        asked: what the board is to hold.
+        request: what the board is to hold.
 
     Returns:
         The SHA-256 of each file of the data, and the options.
