@@ -62,6 +62,7 @@ struct Form {
   bool (*supported)();
   std::size_t (*room)(const Layer&);
   void (*layer)(const Layer&, char*);
+  std::int64_t (*busy)(std::int64_t);
 };
 
 #if HEEDFUL_AVX512_BF16
@@ -80,12 +81,12 @@ bool has_tiles() { return __builtin_cpu_supports("avx512bw") && tiles_granted();
 // Best first.
 const Form FORMS[] = {
 #if HEEDFUL_HAS_TILES
-    {"amx", has_tiles, amx::bfloat16_room, amx::bfloat16_layer},
+    {"amx", has_tiles, amx::bfloat16_room, amx::bfloat16_layer, amx::busy},
 #endif
 #if HEEDFUL_AVX512_BF16
-    {"avx512-bf16", has_avx512_bf16, avx512_bf16::bfloat16_room, avx512_bf16::bfloat16_layer},
+    {"avx512-bf16", has_avx512_bf16, avx512_bf16::bfloat16_room, avx512_bf16::bfloat16_layer, avx512_bf16::busy},
 #endif
-    {"float32", [] { return true; }, float_room, float_layer},
+    {"float32", [] { return true; }, float_room, float_layer, dense::busy_in_float32},
 };
 
 const Form*& chosen() {
@@ -132,3 +133,6 @@ HEEDFUL_EXPORT int heedful_bfloat16(const float* input, const std::uint16_t* pac
   }
   return 0;
 }
+
+// As heedful_busy, in the chosen form.
+HEEDFUL_EXPORT std::int64_t heedful_busy_in_bfloat16(std::int64_t rounds) { return bfloat16::chosen()->busy(rounds); }

@@ -23,6 +23,8 @@ void layer(const Dense& problem) {
   for (std::int64_t p = 0; p * PANEL < problem.outputs; ++p) panel(problem, p, total);
 }
 
+std::int64_t busy_in_float32(std::int64_t rounds) { return HEEDFUL_CHOSEN(busy)(rounds); }
+
 }  // namespace dense
 }  // namespace heedful
 
@@ -43,3 +45,6 @@ HEEDFUL_EXPORT int heedful_dense(const float* input, const void* packed, const f
   }
   return 0;
 }
+
+// Computes what the registers hold again and again; returns how many operations. For measurements: the processor's peak.
+HEEDFUL_EXPORT std::int64_t heedful_busy(std::int64_t rounds) { return dense::busy_in_float32(rounds); }

@@ -25,6 +25,8 @@ struct Dense {
 
 // Computes a layer; throws std::bad_alloc.
 void layer(const Dense& problem);
+// Keeps the processor busy with products in float32; returns how many operations that were.
+std::int64_t busy_in_float32(std::int64_t rounds);
 
 }  // namespace dense
 }  // namespace heedful

@@ -99,3 +99,19 @@ static void dot_panel(const Layer& p, int rows, const Code* codes, const Weight*
   for (int column = 0; column < outputs; column += 2 * TILE)
     dot_square(codes, step, weights + column * GROUP, last, sums + column);
 }
+
+// As in dots.inc, of tiles that stay where they are.
+static std::int64_t busy(std::int64_t rounds) {
+  Layer most{};
+  most.rows = TILE;
+  most.terms = STEP;
+  begin_layer(most);
+  for (std::int64_t n = 0; n < rounds; ++n) {
+    TILE_DOT(0, 4, 5);
+    TILE_DOT(1, 4, 6);
+    TILE_DOT(2, 4, 7);
+    TILE_DOT(3, 4, 5);
+  }
+  end_layer();
+  return rounds * 4 * TILE * TILE * STEP * 2;
+}

@@ -89,6 +89,7 @@ struct Form {
   bool (*supported)();
   std::size_t (*room)(const Layer&);
   void (*layer)(const Layer&, char*);
+  std::int64_t (*busy)(std::int64_t);
 };
 
 bool always() { return true; }
@@ -109,21 +110,21 @@ bool has_tiles() { return has_avx512_vnni() && tiles_granted(); }
 // Best first.
 const Form FORMS[] = {
 #if HEEDFUL_HAS_TILES
-    {"amx", has_tiles, amx::whole_room, amx::whole_layer},
+    {"amx", has_tiles, amx::whole_room, amx::whole_layer, amx::busy},
 #endif
 #if HEEDFUL_X86
-    {"avx512-vnni", has_avx512_vnni, avx512_vnni::whole_room, avx512_vnni::whole_layer},
+    {"avx512-vnni", has_avx512_vnni, avx512_vnni::whole_room, avx512_vnni::whole_layer, avx512_vnni::busy},
 #if HEEDFUL_AVX_VNNI
     {"avx-vnni", [] { return has_avx2() && __builtin_cpu_supports("avxvnni"); }, avx_vnni::whole_room,
-     avx_vnni::whole_layer},
+     avx_vnni::whole_layer, avx_vnni::busy},
 #endif
-    {"avx512", has_avx512, avx512::whole_room, avx512::whole_layer},
-    {"avx2", has_avx2, avx2::whole_room, avx2::whole_layer},
+    {"avx512", has_avx512, avx512::whole_room, avx512::whole_layer, avx512::busy},
+    {"avx2", has_avx2, avx2::whole_room, avx2::whole_layer, avx2::busy},
 #endif
 #if defined(__ARM_FEATURE_DOTPROD)
-    {"neon", always, neon::whole_room, neon::whole_layer},
+    {"neon", always, neon::whole_room, neon::whole_layer, neon::busy},
 #endif
-    {"portable", always, portable::whole_room, portable::whole_layer},
+    {"portable", always, portable::whole_room, portable::whole_layer, portable::busy},
 };
 
 const Form* best() {
@@ -206,3 +207,6 @@ HEEDFUL_EXPORT int heedful_whole_twice(const float* input, std::int64_t rows, st
   }
   return 0;
 }
+
+// As heedful_busy, in the chosen form.
+HEEDFUL_EXPORT std::int64_t heedful_busy_in_whole_numbers(std::int64_t rounds) { return whole::chosen()->busy(rounds); }

@@ -10,14 +10,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from heedful.errors import UsageError
 from heedful.export import described
-from heedful.export.folder import export_folder
+from heedful.export.folder import Numbers, export_folder
+from heedful.model.model import Model
 from heedful.models import ModelConfig
 from heedful.runtime import load
 from heedful.storage.model_folder import load_model_folder
@@ -25,6 +28,7 @@ from heedful.tables import markdown_table
 from heedful.tasks import Predictor, Text, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
 from heedful_lab.bench.bench_report import write_files
+from heedful_lab.bench.product_speed import Product, product_speeds
 
 TRAINED, FROZEN, WORDS, BATCH = 9_000, 32_000, 10, 64
 _ROUNDS = {False: (100, 10, 3), True: (1_000, 60, 9)}
@@ -45,6 +49,8 @@ except OSError:
     print("0", file=sys.stderr)
 sys.exit(code)
 """
+SMALL: tuple[Numbers, ...] = ("float16", "int8")
+"""What folders of smaller numbers keep."""
 Say = Callable[[str], None]
 
 
@@ -54,7 +60,7 @@ class Measured:
 
     Attributes:
         what: what was measured, with its unit.
-        way: "torch", "runtime, float32" or "runtime, int8".
+        way: "torch", or "runtime" with the numbers of the folder: float32, float16 or int8.
         median: of the measurements.
         high: their 99th percentile.
         beside_torch: how many times as good as torch's median.
@@ -73,22 +79,32 @@ class RuntimeReport:
 
     Attributes:
         rows: the figures.
+        products: the speed of matrix products alone.
     """
 
     rows: tuple[Measured, ...]
+    products: tuple[Product, ...] = ()
 
     def json(self) -> str:
         """Return one JSON object."""
-        return json.dumps({"rows": [asdict(row) for row in self.rows]})
+        return json.dumps(asdict(self))
 
     def markdown(self) -> str:
-        """Return a table."""
+        """Return a table, and one of the products."""
         head = ("figure (one thread)", "way", "median", "99th percentile", "times as good as torch")
         rows = (
             (row.what, row.way, f"{row.median:.3g}", f"{row.high:.3g}", f"{row.beside_torch:.2f}")
             for row in self.rows
         )
-        return "\n".join(markdown_table(head, rows, right=(2, 3, 4)))
+        tables = [markdown_table(head, rows, right=(2, 3, 4))]
+        if self.products:
+            names = ("rows x inputs x outputs", "numbers", "by", "GOP/s", "share of the processor's peak")
+            products = (
+                (row.size, row.numbers, row.form, f"{row.speed:.0f}", f"{row.share:.0%}")
+                for row in self.products
+            )
+            tables.append(markdown_table(names, products, right=(3, 4)))
+        return "\n\n".join("\n".join(table) for table in tables)
 
     def write(self, folder: Path) -> list[Path]:
         """Write the table and the figures into a folder; returns the files."""
@@ -98,7 +114,7 @@ class RuntimeReport:
 def run_runtime(full: bool, print_line: Say) -> RuntimeReport:
     """Time a DiSAN of the default size with random weights and 41,000 word vectors, for texts and for pairs.
 
-    Calls of the three ways alternate, so that other work on the machine falls on all of them.
+    Calls of the ways alternate, so that other work on the machine falls on all of them.
 
     Args:
         full: whether to measure often enough for a 99th percentile that means something.
@@ -114,7 +130,9 @@ def run_runtime(full: bool, print_line: Say) -> RuntimeReport:
     torch.set_num_threads(1)
     try:
         with tempfile.TemporaryDirectory() as temporary:
-            return RuntimeReport(tuple(_measured(Path(temporary), _ROUNDS[full], print_line)))
+            rows = tuple(_measured(Path(temporary), _ROUNDS[full], print_line))
+        print_line("matrix products")
+        return RuntimeReport(rows, tuple(product_speeds(_ROUNDS[full][1])))
     finally:
         torch.set_num_threads(threads)
 
@@ -125,8 +143,10 @@ def _measured(folder: Path, rounds: tuple[int, int, int], print_line: Say) -> It
     pairs = list(zip(texts[:BATCH], texts[BATCH:], strict=True))
     asked: dict[str, Sequence[Text]] = {"text": texts[:BATCH], "pair": pairs}
     for task, requests in asked.items():
-        path, small = random_model(task, folder / task), folder / f"{task}-int8"
-        export_folder(load_model_folder(path), described(load_model(path).network), small, "int8")
+        path = random_model(task, folder / task)
+        small: dict[Numbers, Path] = {kind: folder / f"{task}-{kind}" for kind in SMALL}
+        for kind, place in small.items():
+            export_folder(load_model_folder(path), described(load_model(path).network), place, kind)
         print_line(f"one {task}")
         yield from _rows(
             f"one {task} of {WORDS} words, ms", _alternated(_ways(path, small, requests[:1]), rounds[0])
@@ -140,14 +160,24 @@ def _measured(folder: Path, rounds: tuple[int, int, int], print_line: Say) -> It
             yield from _cold(path, small, texts[0], rounds[2])
 
 
-def _ways(path: Path, small: Path, asked: Sequence[Text]) -> dict[str, Callable[[], object]]:
-    """Return the three ways to answer the same requests."""
-    model, plain, whole = load_model(path), load(path), load(small)
-    return {
-        "torch": lambda: model.answer(asked),
-        "runtime, float32": lambda: list(plain.predict(asked)),
-        "runtime, int8": lambda: list(whole.predict(asked)),
-    }
+def _ways(
+    path: Path, small: Mapping[Numbers, Path], asked: Sequence[Text]
+) -> dict[str, Callable[[], object]]:
+    """Return the ways to answer the same requests."""
+    model = load_model(path)
+    ways: dict[str, Callable[[], object]] = {"torch": lambda: model.answer(asked)}
+    for way, place in _folders(path, small).items():
+        ways[way] = partial(_answered, load(place), asked)
+    return ways
+
+
+def _answered(model: Model[Any, Any], asked: Sequence[Text]) -> list[object]:
+    return list(model.predict(asked))
+
+
+def _folders(path: Path, small: Mapping[Numbers, Path]) -> dict[str, Path]:
+    """Return the folders that the runtime reads, by way."""
+    return {"runtime, float32": path, **{f"runtime, {kind}": place for kind, place in small.items()}}
 
 
 def random_model(task: str, path: Path) -> Path:
@@ -193,11 +223,11 @@ def _rows(what: str, found: Mapping[str, np.ndarray], *, more_is_better: bool = 
         )
 
 
-def _cold(path: Path, small: Path, text: str, rounds: int) -> Iterator[Measured]:
+def _cold(path: Path, small: Mapping[Numbers, Path], text: str, rounds: int) -> Iterator[Measured]:
     seconds: dict[str, list[float]] = {}
     memory: dict[str, list[float]] = {}
     for _ in range(rounds):
-        for way, folder in (("torch", path), ("runtime, float32", path), ("runtime, int8", small)):
+        for way, folder in (("torch", path), *_folders(path, small).items()):
             command = [sys.executable, "-c", _COLD, way, "predict", str(folder), "--text", text]
             start = time.perf_counter()
             done = subprocess.run(
