@@ -25,15 +25,18 @@ from heedful_lab.repository import ROOT
 KINDS = ("oldest", "newest")
 TESTS = ("tests/unit", "tests/contracts")
 """What is run by default."""
-TOOLS = ("pytest", "hypothesis", "setuptools>=77", "pandas")
+TOOLS = ("pytest", "hypothesis", "setuptools>=77", "pandas<3")
 """What runs the tests, and what many of them read, in whatever version."""
 _BOUND = re.compile(r"([A-Za-z0-9_.-]+)>=([0-9.]+)")
 
 
 def promised() -> dict[str, str]:
-    """Return the oldest version of each library that heedful needs, by name, as pyproject.toml has it."""
+    """Return the oldest version of each library that heedful[all] needs, by name, as pyproject.toml has it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    found = [_BOUND.match(each) for each in project["dependencies"]]
+    extras = project["optional-dependencies"]
+    (everything,) = extras["all"]  # heedful[model2vec,parquet,...]
+    named = [each for extra in everything.partition("[")[2].rstrip("]").split(",") for each in extras[extra]]
+    found = [_BOUND.match(each) for each in (*project["dependencies"], *named)]
     return {each[1]: each[2] for each in found if each is not None}
 
 
@@ -95,8 +98,8 @@ def install(folder: Path, kind: str, python: str, torch: str) -> Path:
             "processor with --torch, or another Python with --python"
         )
     subprocess.run([*pip, torch], check=True)
-    subprocess.run([*pip, "--upgrade", torch, *wanted(kind), *TOOLS, f"{ROOT}[all]"], check=True)
-    subprocess.run([*pip, "--no-deps", str(ROOT / "packages" / "heedful-lab")], check=True)
+    subprocess.run([*pip, "--upgrade", torch, *wanted(kind), *TOOLS], check=True)
+    subprocess.run([*pip, "--no-deps", str(ROOT), str(ROOT / "packages" / "heedful-lab")], check=True)
     return own
 
 
