@@ -85,8 +85,6 @@ def command(
     from heedful.data.cache_contents import first_use_note
     from heedful.run import check_place, check_run_folder, prepare, train
     from heedful.run.card import cautions
-    from heedful.run.distilling.distillation import Places
-    from heedful.run.distilling.fine_tuning import fine_tuned
     from heedful.run.recipe_files import as_table
     from heedful.training.distributed import is_first_process, settled
     from heedful.training.run_folder import RunFolder
@@ -117,6 +115,9 @@ def command(
             if place.resume and not checkpoint_exists(RunFolder(out).checkpoint):
                 click.echo(f"--resume: {out} has no checkpoint; the run starts from the beginning", err=True)
         if config.distil.teacher:
+            from heedful.run.distilling.distillation import Places
+            from heedful.run.distilling.fine_tuning import fine_tuned
+
             places = Places(out, data, resume=place.resume, overwrite=place.overwrite)
             with going_on_by("the same command with --resume"):
                 config = fine_tuned(config, places, reporter=reporter, print_line=printing.print_line).config

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from heedful.data.check import Finding, Report, check_corpora
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.run.decided import decide, remembered
-from heedful.run.distilling import PythonTeacher, Teaching
 from heedful.run.learning_on import continued, learned_from, replaying
 from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
@@ -27,6 +26,9 @@ from heedful.structures import Batch
 from heedful.tasks import AnyPrepared, AnyTask, Corpora, Place, Source, task_named, task_problems
 from heedful.tasks.prepared import Dataset, LearnedFrom
 from heedful.tasks.words.reading_settings import with_tokenizer
+
+if TYPE_CHECKING:
+    from heedful.run.distilling import PythonTeacher
 
 
 def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -> AnyPrepared:
@@ -98,6 +100,8 @@ def _prepared(
     if not config.distil.teacher:
         found: AnyPrepared = task.prepare(config, source, place)
     else:
+        from heedful.run.distilling import Teaching
+
         teaching = Teaching.of(config, source, place, teacher)
         found = teaching.taught(task.prepare(config, teaching.source, place))
     protocol = found.protocol if "dev" in found.datasets else replace(found.protocol, selects="folds")
