@@ -75,6 +75,6 @@ def test_it_goes_on_and_the_table_has_the_mean_and_the_least(
     promised_sets.main([*command, "--table"])
     _, _, first, second = capsys.readouterr().out.splitlines()
     assert first.startswith(
-        "| cr, 300 rows, 1000 tests, coverage 0.9, held out 0 | 2 | 75.0 | 85.0 (80.0) | 1.50 |"
+        "| cr, 300 rows, 1000 tests of all, coverage 0.9, held out 0 | 2 | 75.0 | 85.0 (80.0) | 1.50 |"
     )
     assert second.startswith("| trec, ")

@@ -2,11 +2,12 @@
 
     python -m heedful_lab.studies.promised_sets --data DIR --out FILE [--splits 20] [--rows 300] [--tests 1000]
 
-For each split so many training rows and so many test rows of a set are drawn by its number, the default model learns
-the training rows, and LAC, APS and RAPS make sets for the test rows. The promise stands on its out-of-fold scores;
-``--held-out 0.3`` stands it on rows that are set aside instead. What the file has already is not measured again. The
-table says for each set the mean and the least coverage of the splits, and the mean size of a set; ``--table`` prints
-it alone.
+For each split so many training rows and so many test rows are drawn by its number out of all rows of a set, its
+training and its test part in one: a promise assumes that both come from one source, and the few rows of a fixed test
+part would err alike in every split. The default model learns the training rows, and LAC, APS and RAPS make sets for the
+test rows. The promise stands on its out-of-fold scores; ``--held-out 0.3`` stands it on rows that are set aside
+instead. What the file has already is not measured again. The table says for each set the mean and the least coverage of
+the splits, and the mean size of a set; ``--table`` prints it alone.
 """
 
 from __future__ import annotations
@@ -47,9 +48,10 @@ def measure(
         For each method the coverage, between 0 and 1, and the mean size of a set; and the accuracy.
     """
     generator = np.random.default_rng(split)
-    training, test = (
-        drawn(part, count, generator) for part, count in zip(load_set(name, data), (rows, tests), strict=True)
-    )
+    every = load_set(name, data)
+    whole = [*every[0][0], *every[1][0]], [*every[0][1], *every[1][1]]
+    both = drawn(whole, rows + tests, generator)
+    training, test = ((both[0][part], both[1][part]) for part in (slice(rows), slice(rows, None)))
     settings = TextClassifier(model__task_options={"held_out": held_out}) if held_out else TextClassifier()
     model = settings.fit(*training, baseline=False)
     found = dict[str, float]()
@@ -95,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", action="store_true", help="only print what is there")
     given = parser.parse_args(arguments)
     settings = (given.rows, given.tests, given.coverage, given.held_out)
-    said = "{} rows, {} tests, coverage {:g}, held out {:g}".format(*settings)
+    said = "{} rows, {} tests of all, coverage {:g}, held out {:g}".format(*settings)
     cells = {
         f"{name}, {said}, split {split}": partial(measure, name, split, given.data, *settings)
         for split in range(given.splits)
