@@ -18,6 +18,7 @@ from heedful.storage.layout import Varied
 from heedful_lab.repository import ROOT, claims, claims_page, costs, results_page
 from heedful_lab.repository.verdicts import with_seeds
 from heedful_lab.reproduce.kept_runs import pack
+from heedful_lab.reproduce.learning_curves import stopped_rising
 from made_runs import PROTOCOL
 
 
@@ -166,7 +167,7 @@ def test_costs_are_compared_by_how_many_times_one_is_better() -> None:
     ],
 )
 def test_a_run_has_converged_if_dev_did_not_rise_over_its_last_fifth(dev: list[float], stopped: bool) -> None:
-    assert claims.stopped_rising(dev) is stopped
+    assert stopped_rising(dev) is stopped
 
 
 def test_a_claim_says_how_many_steps_and_by_whose_recipe_its_systems_were_trained() -> None:

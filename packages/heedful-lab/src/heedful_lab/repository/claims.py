@@ -16,6 +16,7 @@ from heedful.evaluation.significance import Comparison, Interval
 from heedful.evaluation.statistics import holm
 from heedful_lab.repository.verdicts import AS_PUBLISHED, NORMAL, NOT_RUN, with_seeds, word_for
 from heedful_lab.reproduce.cell_runs import Result, Runs, comparable, compare
+from heedful_lab.reproduce.learning_curves import stopped_rising
 from heedful_lab.reproduce.resampled import Resampled
 
 Find = Callable[[str, str], Result | None]
@@ -135,19 +136,6 @@ class Verdict:
             for runs in self.runs
             for record in runs.found
         )
-
-
-def stopped_rising(dev: Sequence[float]) -> bool:
-    """Return whether a dev figure did not rise over the last fifth of a run.
-
-    Args:
-        dev: of each evaluation, in their order; of at least five.
-
-    Returns:
-        False for fewer, or where the best of the last fifth is above the best before.
-    """
-    last = max(1, round(len(dev) / 5))
-    return len(dev) >= 5 and max(dev[-last:]) <= max(dev[:-last])
 
 
 def read_claims(file: Path) -> list[Claim]:

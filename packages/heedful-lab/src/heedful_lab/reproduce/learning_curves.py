@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +54,19 @@ def dev_column(result: Result, experiment: str) -> Column:
     columns = [column for column in result.table.columns if column.experiment == experiment]
     metrics = [column for column in columns if ".metrics." in column.figure]
     return metrics[0] if metrics else replace(columns[0], scale=100.0, digits=1)
+
+
+def stopped_rising(dev: Sequence[float]) -> bool:
+    """Return whether a dev figure did not rise over the last fifth of a run.
+
+    Args:
+        dev: of each evaluation, in their order; of at least five.
+
+    Returns:
+        False for fewer, or where the best of the last fifth is above the best before.
+    """
+    last = max(1, round(len(dev) / 5))
+    return len(dev) >= 5 and max(dev[-last:]) <= max(dev[:-last])
 
 
 def draw_learning_curves(result: Result, path: Path | str, dpi: int = 200) -> Path:

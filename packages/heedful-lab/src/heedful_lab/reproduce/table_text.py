@@ -13,7 +13,7 @@ from heedful.run.record import RunRecord
 from heedful.storage.fields import Fields
 from heedful.tables import markdown_table
 from heedful_lab.reproduce.cell_runs import Figure, Result, Runs, comparable, compare, titles
-from heedful_lab.reproduce.learning_curves import dev_column, learning_curves
+from heedful_lab.reproduce.learning_curves import dev_column, learning_curves, stopped_rising
 from heedful_lab.reproduce.plan import Column, Row
 
 LEVEL = 0.05
@@ -97,6 +97,7 @@ def to_markdown(result: Result, command: str, absent: Mapping[str, Sequence[str]
         blocks += [
             "The dev figure after each epoch, and the epoch that was best:",
             *rises,
+            _still_rising(result),
         ]
     if result.runs:
         blocks += [
@@ -284,6 +285,16 @@ def _rises(result: Result) -> list[str]:
             lines.append([row, *cells, f"{best:.0f}"])
         grids += [_grid([f"{name}, epoch", *shown, "best"], lines)] if lines else []
     return grids
+
+
+def _still_rising(result: Result) -> str:
+    """Name the rows of which a run's dev figure rose in its last fifth: they have not converged."""
+    found = []
+    for name in result.table.experiments():
+        for row, runs in learning_curves(result, name).items():
+            if not all(stopped_rising(list(run.dev_by_epoch.values())) for run in runs):
+                found.append(f"{row} ({name})")
+    return f"Still rising in the last fifth of the run: {', '.join(found)}." if found else ""
 
 
 def _costs(result: Result) -> str:

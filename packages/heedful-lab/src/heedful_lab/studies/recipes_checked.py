@@ -42,7 +42,9 @@ def settings_of(recipe: str) -> list[str]:
     if config.data.set == "multinli":
         changes += ["data.dev_fraction=0.1"]
     if config.batches.group:
-        changes.append("batches.group=false")  # a premise that several pairs share has no weights of its own to look at
+        changes.append(
+            "batches.group=false"
+        )  # a premise that several pairs share has no weights of its own to look at
     limited = config.data.set in PARTS
     return [*changes, *([f"data.train_limit={ROWS}"] if limited else [])]
 
