@@ -22,7 +22,7 @@ from heedful.models import ENCODERS
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tables import markdown_table
-from heedful.tasks.task_table import TASKS, all_tasks
+from heedful.tasks.registry import TASKS, all_tasks
 from heedful_lab.repository import ROOT
 
 PAGE, OPTIONS = ROOT / "docs" / "settings.md", ROOT / "docs" / "encoder-options.md"
