@@ -43,6 +43,16 @@ def test_help_imports_no_torch_and_no_numpy() -> None:
     assert done.stdout.splitlines()[-1] == "[] 0", done.stdout + done.stderr
 
 
+def test_the_training_file_is_no_test_file(trained) -> None:
+    own, other = (
+        tiny.run("evaluate", trained.runs / "text", trained.data / name)
+        for name in ("text.csv", "text-test.csv")
+    )
+    assert (own.code, other.code) == (0, 0)
+    assert "text.csv: is the file that the model was trained on" in own.err
+    assert "trained on" not in other.err
+
+
 def test_help_of_every_verb_imports_no_torch() -> None:
     assert len(COMMANDS) >= 11
     code = (

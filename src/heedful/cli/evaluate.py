@@ -112,7 +112,7 @@ def command(
     from heedful.evaluation.report_figure import WHAT, draw_report
     from heedful.evaluation.sets import set_figures
     from heedful.evaluation.tree_levels import tree_figures
-    from heedful.run.evaluate import evaluate_gold
+    from heedful.run.evaluate import evaluate_gold, was_trained_on
     from heedful.tasks import task_of
 
     outcome.check_figures(WHAT)
@@ -143,6 +143,9 @@ def command(
         print_text("\n\n".join([tables.render(report), *shown]))
     for path in outcome.figures:
         click.echo(f"wrote {draw_report(report, path, rejection=rejection)}", err=True)
+    if gold.file is not None and was_trained_on(predictor, model, gold.file):
+        said = "is the file that the model was trained on; figures of it say nothing about new texts"
+        click.echo(f"{gold.file}: {said}", err=True)
     for reason, count in skipped.items():
         click.echo(f"rows skipped: {count:,} ({reason})", err=True)
     return _judge(report.figures(), *gate) if gate else ExitCode.OK

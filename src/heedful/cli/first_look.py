@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from heedful.errors import HeedfulError
+from heedful.errors import HeedfulError, UsageError
 
 _RECIPES = ("recipe", "names")
 """Arguments that name recipes or data."""
@@ -80,3 +80,19 @@ def refuse_no_model(name: Path) -> None:
     from heedful.storage.named_models import find_model
 
     refuse_no_folder(find_model(name))
+
+
+def refuse_model(folder: Path) -> None:
+    """Refuse a model where data, or a recipe, is expected.
+
+    Args:
+        folder: what the user named.
+
+    Raises:
+        UsageError: if it holds a model.
+    """
+    from heedful.storage.layout import MODEL
+    from heedful.storage.manifest import MANIFEST
+
+    if any(os.path.isfile(folder / inner / MANIFEST) for inner in ("", MODEL)):
+        raise UsageError(f"{folder}: is a model; this command takes data, or a recipe and data")

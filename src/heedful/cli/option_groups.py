@@ -316,11 +316,14 @@ class Recipe:
 
     def _distinguished(self, first: str, second: str) -> tuple[str, str]:
         """Return which of two arguments is data, and which the recipe that learns from it, in whatever order."""
+        from heedful.cli.first_look import refuse_model
         from heedful.errors import UsageError
         from heedful.run.own_file import is_own_file
 
         own = [is_own_file(each, self.data) for each in (first, second)]
         if own == [True, True]:
+            for each in (first, second):
+                refuse_model(Path(each))
             raise UsageError(
                 f"{first} and {second} are both data; expected one, or a recipe and data. A test file is named by "
                 f"--set data.test={second}, the folder of the run by --out {second}"

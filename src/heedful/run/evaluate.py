@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,10 +13,13 @@ from heedful.data import catalog
 from heedful.data.examples import Corpus
 from heedful.data.gold import refuse_unseen_alone
 from heedful.data.readers.reading import ROLES
-from heedful.errors import UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.evaluation import Report
 from heedful.run.run import report
+from heedful.storage.layout import DATA, MODEL
+from heedful.storage.manifest import read_json
 from heedful.tasks import AnyModel, refuse_options, task_of
+from heedful.tasks.tables import published, sum_of
 
 _LOG = logging.getLogger(__name__)
 WHOLE = 50_000
@@ -55,6 +59,27 @@ def read_gold(
     if task.name != wanted:
         raise UsageError(f"{name} is data for {wanted!r}, and the model answers {task.name!r}")
     return catalog.load(name, part or "test", catalog.data_folder(folder))
+
+
+def was_trained_on(model: AnyModel, folder: Path, file: Path) -> bool:
+    """Return whether a file is the one that a model learned from, by its content.
+
+    Args:
+        model: the model.
+        folder: its folder, or that of the run that holds it.
+        file: a file with labels.
+
+    Returns:
+        Whether its hash is that of the training file; False where the folder is of no run.
+    """
+    data = model.run_settings.get("data")
+    named = data.get("train") if isinstance(data, Mapping) else None
+    kept = (folder.parent if folder.name == MODEL else folder) / DATA
+    if not isinstance(named, str) or not named or not kept.is_file() or not file.is_file():
+        return False
+    with contextlib.suppress(ArtifactError):  # a damaged record says nothing
+        return read_json(kept, dict).get(published("train", named)) == sum_of(file)
+    return False
 
 
 def evaluate_gold(

@@ -77,3 +77,12 @@ def test_what_is_there_by_any_name_is_left_to_the_command(tmp_path: Path, monkey
         assert refused.code in (ExitCode.USAGE, ExitCode.BAD_DATA), refused.err
         assert said in refused.err, name
         assert "no such file (nor" not in refused.err, name
+
+
+def test_a_model_in_the_place_of_data_is_named_as_one(tmp_path: Path) -> None:
+    (tmp_path / "run" / "model").mkdir(parents=True)
+    (tmp_path / "run" / "model" / "manifest.json").write_text("{}")
+    (tmp_path / "rows.csv").write_text("text,label\na,b\n")
+    for command in ("train", "study", "tune"):
+        refused = tiny.run(command, tmp_path / "run", tmp_path / "rows.csv", "--out", tmp_path / "out")
+        assert (refused.code, "run: is a model" in refused.err) == (ExitCode.USAGE, True), refused.err
