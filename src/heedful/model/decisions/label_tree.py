@@ -57,19 +57,30 @@ class LabelTree:
 
     def nodes(self, level: int) -> tuple[str, ...]:
         """Return the nodes of a level, in the order of the classes; classes of fewer levels are among them."""
-        return tuple(dict.fromkeys(self.node(label, level) for label in self.labels))
+        return self._levels[level - 1][0]
 
     def shares(self, probabilities: Shares, level: int) -> Shares:
         """Return the probabilities of the nodes of a level, [N, nodes], for those of the classes, [N, Y]."""
-        place = {name: number for number, name in enumerate(self.nodes(level))}
-        member = np.zeros((len(self.labels), len(place)))
-        for row, label in enumerate(self.labels):
-            member[row, place[self.node(label, level)]] = 1
-        # a sum over the classes one after the other does not depend on the number of texts
-        found = np.zeros((len(probabilities), len(place)))
-        for column, own in zip(probabilities.T, member, strict=True):
-            found += column[:, None] * own
+        names, places = self._levels[level - 1]
+        found = [
+            np.bincount(places, own, len(names)) for own in probabilities
+        ]  # no row depends on the others
+        return np.array(found, np.float64).reshape(len(probabilities), len(names))
+
+    @cached_property
+    def _levels(self) -> list[tuple[tuple[str, ...], NDArray[np.int64]]]:
+        """Of each level the nodes, and the node of each class, [Y]."""
+        found = []
+        for level in range(1, self.depth + 1):
+            nodes = [self.node(label, level) for label in self.labels]
+            place = {name: number for number, name in enumerate(dict.fromkeys(nodes))}
+            found.append((tuple(place), np.array([place[name] for name in nodes], np.int64)))
         return found
+
+    @cached_property
+    def _parents(self) -> frozenset[str]:
+        paths = [label.split(self.separator) for label in self.labels]
+        return frozenset(self.separator.join(path[:level]) for path in paths for level in range(1, len(path)))
 
     def stop(self, own: NDArray[np.float64]) -> tuple[str, float]:
         """Return the node that is answered for the probabilities of the classes, [Y], and its probability."""
@@ -86,9 +97,6 @@ class LabelTree:
     def _is_below(self, name: str, parent: str) -> bool:
         return name == parent or name.startswith(parent + self.separator)
 
-    def _has_children(self, name: str) -> bool:
-        return any(label.startswith(name + self.separator) for label in self.labels)
-
     def add(self, answer: Answer) -> Answer:
         """Return an answer with the probabilities of all parents, and where that is asked for the node where it stops.
 
@@ -101,7 +109,7 @@ class LabelTree:
             parents |= {
                 name: share
                 for name, share in zip(self.nodes(level), found, strict=True)
-                if name.count(self.separator) == level - 1 and self._has_children(name)
+                if name.count(self.separator) == level - 1 and name in self._parents
             }
         if self.at_least is None or answer.label not in self.labels:
             return replace(answer, parents=parents)
