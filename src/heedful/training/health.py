@@ -129,12 +129,12 @@ def attention_peaks(network: nn.Module, batch: Batch) -> dict[str, float]:
 
     Args:
         network: a `Network`; of another module nothing is measured.
-        batch: what it reads.
+        batch: what it reads; of pairs that share texts nothing is measured, because their weights are not kept.
 
     Returns:
         The mean over words and features, by the name of the attention; that of the pooling is called "pooling".
     """
-    if not isinstance(network, Network):
+    if not isinstance(network, Network) or isinstance(batch, SharedBatch):
         return {}
     training = network.training
     network.eval()

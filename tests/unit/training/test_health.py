@@ -11,7 +11,16 @@ from heedful.models.build import build_sentence_encoder, classifier_head
 from heedful.nn.dense import Dense
 from heedful.nn.embedding import WordEmbedding
 from heedful.nn.gates import FusionGate
-from heedful.structures import Batch, ContextStates, MapPlace, NetworkOutput, Pooled, Sentences, SideTrace
+from heedful.structures import (
+    Batch,
+    ContextStates,
+    MapPlace,
+    NetworkOutput,
+    Pooled,
+    Sentences,
+    SharedBatch,
+    SideTrace,
+)
 from heedful.training.health import attention_peaks, examine
 
 
@@ -139,6 +148,9 @@ def test_attention_that_gives_every_word_one_weight_has_no_peak(encoder: str) ->
     assert len(found) >= 2
     assert min(found.values()) > 1e-4
     assert attention_peaks(Small(), batch) == {}
+    (side,) = batch.sides
+    places = torch.zeros(len(side.valid), 1, dtype=torch.int64)
+    assert attention_peaks(network, SharedBatch((side,), batch.targets, batch.rows, places=places)) == {}
     with torch.no_grad():
         for parameter in network.sentence_encoder.parameters():
             parameter.zero_()
