@@ -40,8 +40,9 @@ class _Kernel:
         raise MissingExtraError("triton", "", "the Triton kernel", install="triton")
 
 
-def _kernel(function: Callable[..., object]) -> _Kernel:
-    return _Kernel() if triton is None else triton.jit(function)
+def _kernel(function: Callable[..., object], any_number: tuple[str, ...] = ()) -> _Kernel:
+    """Compile a kernel; numbers that are named are never compiled for by themselves, whatever they are divisible by."""
+    return _Kernel() if triton is None else triton.jit(function, do_not_specialize=any_number)
 
 
 def _shared(function: Shared) -> Shared:

@@ -18,8 +18,7 @@ _BLOCK = 1024
 """Elements of one program."""
 
 
-@_kernel
-def _drop_kernel(x, output, seed, threshold, scale, count, BLOCK: tl.constexpr):
+def _drop(x, output, seed, threshold, scale, count, BLOCK: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     first, second, third, fourth = tl.randint4x(seed, at // 64 * 8 + at % 16 // 2)
     quarter, odd = at % 64 // 16, at % 2 == 1
@@ -28,6 +27,9 @@ def _drop_kernel(x, output, seed, threshold, scale, count, BLOCK: tl.constexpr):
     value = tl.load(x + at, mask=at < count, other=0.0).to(tl.float32)
     kept = tl.where(bits >= threshold, value * scale, 0.0)
     tl.store(output + at, kept.to(output.dtype.element_ty), mask=at < count)
+
+
+_drop_kernel = _kernel(_drop, ("seed",))
 
 
 def is_there() -> bool:
