@@ -23,8 +23,11 @@ from pathlib import Path
 from heedful_lab.repository import ROOT
 
 KINDS = ("oldest", "newest")
-TESTS = ("tests/unit", "tests/contracts")
-"""What is run by default."""
+TESTS = (
+    "tests/unit",
+    *(f"tests/contracts/test_{each}.py" for each in ("encoders", "sklearn", "sklearn_checks")),
+)
+"""What is run by default: what needs no package beside those of the extra "all"."""
 TOOLS = ("pytest", "hypothesis", "setuptools>=77", "pandas<3")
 """What runs the tests, and what many of them read, in whatever version."""
 _BOUND = re.compile(r"([A-Za-z0-9_.-]+)>=([0-9.]+)")
@@ -99,7 +102,9 @@ def install(folder: Path, kind: str, python: str, torch: str) -> Path:
         )
     subprocess.run([*pip, torch], check=True)
     subprocess.run([*pip, "--upgrade", torch, *wanted(kind), *TOOLS], check=True)
-    subprocess.run([*pip, "--no-deps", str(ROOT), str(ROOT / "packages" / "heedful-lab")], check=True)
+    subprocess.run(
+        [*pip, "--no-deps", "-e", str(ROOT), "-e", str(ROOT / "packages" / "heedful-lab")], check=True
+    )
     return own
 
 
