@@ -61,6 +61,8 @@ READ: dict[str, tuple[int, int]] = {
     "resan": (2 * DISA + POLICIES + SOURCE2TOKEN, 2 * D),
 }
 """System to the size of encoder and pooling, and to the features of a sentence vector."""
+SAME_SIZE = {"multi-head-scaled": "multi-head"}
+"""Systems that differ from another one in numbers alone."""
 HIGHWAY = {system: 2 * dense(D, D) for system in ("mtsa", "hierarchical-cnn", "resan")}
 """The layer that these have in the classifier of pairs."""
 DECOMPOSABLE = (
@@ -74,13 +76,13 @@ def on_pairs(system: str, classes: int = 3) -> int:
     """Count a classifier of pairs: 300 units on [u; v; two comparisons], then the classes."""
     if system == "decomposable":
         return DECOMPOSABLE + dense(200, classes)
-    read, width = READ[system]
+    read, width = READ[SAME_SIZE.get(system, system)]
     return read + dense(4 * width, D) + HIGHWAY.get(system, 0) + dense(D, classes)
 
 
 def on_texts(system: str, classes: int, *, final_bias: bool) -> int:
     """Count a classifier of texts: 300 units, then the classes, which the published code gives no bias."""
-    read, width = READ[system]
+    read, width = READ[SAME_SIZE.get(system, system)]
     return read + dense(width, D) + D * classes + (classes if final_bias else 0)
 
 
@@ -88,7 +90,7 @@ def on_grades(system: str) -> int:
     """Count a model of relatedness: 300 units with one bias on u * v and on abs(u - v), then five grades."""
     if system == "decomposable":
         return DECOMPOSABLE + dense(200, 5)
-    read, width = READ[system]
+    read, width = READ[SAME_SIZE.get(system, system)]
     return read + 2 * width * D + D + dense(D, 5)
 
 
