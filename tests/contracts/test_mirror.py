@@ -120,6 +120,7 @@ TESTED_BY = {
     "models/expected.py": "unit/tasks/test_hostile_model_folders.py",
     "page/characters.py": "unit/page/test_page_words.py",
     "page/model_file.py": "unit/page/test_javascript.py",
+    "tasks/words/kept_parts.py": "unit/tasks/test_hostile_model_folders.py",
     "run/learned_recipe.py": "integration/test_own_data_commands.py",
     "run/recipe_tables.py": "unit/run/test_own_file.py",
     "run/preparation.py": "unit/run/test_batches.py",

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset, encode, refuse_long
 from heedful.data.examples import Corpus, Example
 from heedful.data.parses import parse_if_possible
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
-from heedful.errors import UsageError
 from heedful.export import describe
 from heedful.model.decisions.reject import REJECT
-from heedful.model.kept_examples import EXAMPLES, KeptExamples, read_kept_examples
-from heedful.model.kept_sums import SUMS, KeptSums, read_kept_sums
+from heedful.model.kept_examples import EXAMPLES
+from heedful.model.kept_sums import SUMS
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
-from heedful.runtime.column_part import COLUMNS, ColumnPart, read_column_part
-from heedful.runtime.familiar import FAMILIAR, Familiar, read_familiar
-from heedful.runtime.loading import read_states
+from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.sentence_features import MeanOfVectors
-from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
-from heedful.runtime.tag_part import SHAPES, TAGGING, TagPart, read_tag_part
+from heedful.runtime.sentence_part import SENTENCE
+from heedful.runtime.tag_part import TAGGING
 from heedful.storage.hugging_face import describe_encoder
 from heedful.storage.model_folder import ModelFolder, save_model_folder
 from heedful.tasks.saved_model import A_co, SavedModel, even_batches, refuse_rounded
 from heedful.tasks.schema import About, TextSettings
+from heedful.tasks.words.kept_parts import part_tensors, wide_tensors
 from heedful.text.vocabulary import AnyVocabulary
-from heedful.text.wide_part import PhraseRule, WidePart
 
 
 @dataclass(frozen=True)
@@ -197,12 +192,12 @@ class TextModel(SavedModel[A_co]):
             state={
                 **self.network.state_dict(),
                 **wide_tensors(self.about.wide),
-                **_tensors(self.about.sentence),
-                **_tensors(self.about.tagging),
-                **_tensors(self.about.examples),
-                **_tensors(self.about.familiar),
-                **_tensors(self.about.columns),
-                **_tensors(self.about.sums),
+                **part_tensors(self.about.sentence),
+                **part_tensors(self.about.tagging),
+                **part_tensors(self.about.examples),
+                **part_tensors(self.about.familiar),
+                **part_tensors(self.about.columns),
+                **part_tensors(self.about.sums),
             },
             vocabulary=self.vocabulary.to_plain(),
             labels=list(self.labels),
@@ -210,162 +205,3 @@ class TextModel(SavedModel[A_co]):
             card=self.about.card,
         )
         save_model_folder(path, content)
-
-
-_KINDS = {"numbers": torch.int32, "rarity": torch.float32, "weights": torch.float32, "bias": torch.float32}
-
-
-def wide_tensors(part: WidePart | None) -> dict[str, Tensor]:
-    """Return what a folder keeps of a wide part beside its rule and its weight; nothing where there is none."""
-    if part is None:
-        return {}
-    return {f"wide.{name}": torch.from_numpy(getattr(part, name)) for name in _KINDS}
-
-
-def _tensors(
-    part: SentencePart | TagPart | KeptExamples | KeptSums | Familiar | ColumnPart | None,
-) -> dict[str, Tensor]:
-    """Return what a folder keeps of something beside the network; nothing where there is none."""
-    found = {} if part is None else part.tensors()
-    return {name: torch.from_numpy(each.copy()) for name, each in found.items()}
-
-
-def take_familiar(
-    state: dict[str, Tensor], table: Mapping[str, object], sentence: SentencePart | None
-) -> Familiar | None:
-    """Take what training texts were like out of the tensors of a folder; None where no rule of the table needs it."""
-    if not table:
-        return None
-    found = read_familiar(_finder(state), None if sentence is None else sentence.features)
-    for name in [name for name in state if name.startswith(f"{FAMILIAR}.")]:
-        del state[name]
-    return found
-
-
-def take_columns(state: dict[str, Tensor], table: Mapping[str, object], outputs: int) -> ColumnPart:
-    """Take the column part out of the tensors of a folder; see `take_sentence`."""
-    part = read_column_part(table, _finder(state), outputs)
-    for name in part.tensors():
-        del state[name]
-    return part
-
-
-def _finder(state: Mapping[str, Tensor]) -> Callable[[str], NDArray[np.generic]]:
-    """Return a function that finds a tensor by its name, or says that it is missing."""
-
-    def tensor(name: str) -> NDArray[np.generic]:
-        if name not in state:
-            raise UsageError(f"tensor {name!r} is missing")
-        found: NDArray[np.generic] = state[name].numpy()
-        return found
-
-    return tensor
-
-
-def take_tagging(state: dict[str, Tensor], table: Mapping[str, object], outputs: int) -> TagPart:
-    """Take the linear part of tags out of the tensors of a folder.
-
-    Args:
-        state: tensors by name; those of the part are removed.
-        table: what config.json says of it.
-        outputs: of the network.
-
-    Returns:
-        The part.
-
-    Raises:
-        UsageError: if something is missing or does not fit; see `read_tag_part`.
-    """
-    tensor = _finder(state)
-
-    def floats(name: str) -> NDArray[np.float32]:
-        if not np.issubdtype(tensor(name).dtype, np.floating):
-            raise UsageError(f"tensor {name!r} holds {tensor(name).dtype}, expected real numbers")
-        return tensor(name).astype(np.float32)
-
-    part = read_tag_part(table, tensor, floats, outputs)
-    for name in [name for name in state if name.startswith((f"{TAGGING}.", f"{SHAPES}."))]:
-        del state[name]
-    return part
-
-
-def take_sentence(
-    state: dict[str, Tensor], table: Mapping[str, object], outputs: int, texts: int
-) -> SentencePart:
-    """Take a sentence part out of the tensors of a folder.
-
-    Args:
-        state: tensors by name; those of the part are removed.
-        table: what config.json says of it.
-        outputs: of the network.
-        texts: of an example.
-
-    Returns:
-        The part.
-
-    Raises:
-        UsageError: if something is missing or does not fit; see `read_sentence_part`.
-    """
-    tensor = _finder(state)
-    part = read_sentence_part(table, tensor, outputs, texts, read_states)
-    for name in [name for name in state if name.startswith(f"{SENTENCE}.")]:
-        del state[name]
-    return part
-
-
-def take_examples(
-    state: dict[str, Tensor], table: Mapping[str, object], texts: int, outputs: int
-) -> KeptExamples:
-    """Take the training examples out of the tensors of a folder.
-
-    Args:
-        state: tensors by name; those of the examples are removed.
-        table: what config.json says of them.
-        texts: of an example.
-        outputs: of the network.
-
-    Returns:
-        The examples.
-
-    Raises:
-        UsageError: if something is missing or does not fit; see `read_kept_examples`.
-    """
-    found = read_kept_examples(table, _finder(state), texts, outputs)
-    for name in [name for name in state if name.startswith(f"{EXAMPLES}.")]:
-        del state[name]
-    return found
-
-
-def take_sums(state: dict[str, Tensor], table: Mapping[str, object], outputs: int) -> KeptSums:
-    """Take the sums over training rows out of the tensors of a folder; see `take_examples`."""
-    found = read_kept_sums(table, _finder(state), outputs)
-    for name in [name for name in state if name.startswith(f"{SUMS}.")]:
-        del state[name]
-    return found
-
-
-def take_wide(state: dict[str, Tensor], rule: PhraseRule, weight: float, outputs: int) -> WidePart:
-    """Take a wide part out of the tensors of a folder.
-
-    Args:
-        state: tensors by name; those of the wide part are removed.
-        rule: which features it reads.
-        weight: what its logits are multiplied by.
-        outputs: classes of the network.
-
-    Returns:
-        The part.
-
-    Raises:
-        UsageError: if a tensor is missing, of another kind, or does not fit the network.
-    """
-    tensors = {}
-    for name, kind in _KINDS.items():
-        tensor = state.pop(f"wide.{name}", None)
-        if tensor is None or tensor.dtype != kind:
-            raise UsageError(f"tensor 'wide.{name}' is missing or not {kind}")
-        tensors[name] = tensor.numpy()
-    part = WidePart(rule, weight=weight, **tensors)
-    if part.outputs != outputs:
-        raise UsageError(f"the wide part has {part.outputs} outputs, the network {outputs}")
-    return part

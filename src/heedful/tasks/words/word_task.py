@@ -34,10 +34,7 @@ from heedful.tasks.prepared import Corpora, Place, Prepared, Source, Taught
 from heedful.tasks.schema import TextSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import is_symmetric
 from heedful.tasks.task import Answered, Task
-from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
-from heedful.tasks.words.reading_settings import text_settings, training_settings, with_tokenizer
-from heedful.tasks.words.text_model import (
-    TextModel,
+from heedful.tasks.words.kept_parts import (
     take_columns,
     take_examples,
     take_familiar,
@@ -46,6 +43,9 @@ from heedful.tasks.words.text_model import (
     take_tagging,
     take_wide,
 )
+from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
+from heedful.tasks.words.reading_settings import text_settings, training_settings, with_tokenizer
+from heedful.tasks.words.text_model import TextModel
 from heedful.tasks.words.word_folder import WordFolder
 from heedful.text.parsers import DependencyParser
 from heedful.text.vectors import initial_ngrams
