@@ -90,6 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="file of the cells")
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first split; those before it are left out"
+    )
     parser.add_argument("--rows", type=int, default=300, help="training rows")
     parser.add_argument("--tests", type=int, default=1000, help="test rows")
     parser.add_argument("--coverage", type=float, default=0.9)
@@ -100,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     said = "{} rows, {} tests of all, coverage {:g}, held out {:g}".format(*settings)
     cells = {
         f"{name}, {said}, split {split}": partial(measure, name, split, given.data, *settings)
-        for split in range(given.splits)
+        for split in range(given.first, given.splits)
         for name in given.sets
     }
     if not given.table:
