@@ -106,7 +106,7 @@ class WordValues:
         self._tables: dict[str, Floats] = {}
         self._asked = np.zeros(0, np.int64)
         self._lock = Lock()
-        self._asked_for = self._computed = 0
+        self._asked_for = self._computed = self._readers = 0
 
     @property
     def counts(self) -> WordCounts:
@@ -137,10 +137,16 @@ class WordValues:
                 self._keep(keys, ids, ngrams)
             where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
             self._asked[where] += 1
+            tables = dict(self._tables)
+            self._readers += 1
+        try:  # outside the lock: what is kept stays where it is while there are readers
             return {
                 name: table.take(where, axis=0, out=room(len(where), table.shape[1]), mode="clip")
-                for name, table in self._tables.items()
+                for name, table in tables.items()
             }
+        finally:
+            with self._lock:
+                self._readers -= 1
 
     def _keep(self, keys: list[object], ids: Ids, ngrams: Ngrams) -> None:
         """Compute and keep the words that are not kept yet."""
@@ -168,7 +174,10 @@ class WordValues:
         """Keep the words that were asked for most often, and count half of how often that was."""
         words = list(self._places)
         best = np.argsort(-self._asked[: len(words)], kind="stable")[:count]
-        for table in self._tables.values():
-            table[: len(best)] = table[best]
+        kept = self._tables
+        fresh = {name: np.empty_like(table) for name, table in kept.items()} if self._readers else kept
+        for name, table in fresh.items():
+            table[: len(best)] = kept[name][best]
+        self._tables = fresh
         self._asked[: len(best)] = self._asked[best] // 2
         self._places = {words[place]: number for number, place in enumerate(best.tolist())}

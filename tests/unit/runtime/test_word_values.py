@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
 
 from described import built, program_of
+from heedful.runtime import word_values
 from heedful.runtime.kernels import Floats
 from heedful.runtime.program import WORDS
 from heedful.runtime.word_values import Ids, Ngrams, WordValues
@@ -81,6 +83,29 @@ def test_threads_share_them() -> None:
     with ThreadPoolExecutor(4) as pool:
         for mine, found in zip(asked, pool.map(lambda each: values.of(each, ()), asked), strict=True):
             assert np.array_equal(found["own"][:, 0], mine)
+
+
+def test_no_thread_waits_for_the_copies_of_another_or_changes_what_it_copies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = WordValues(Counting(), memory=8 * 4 * (WIDTH + 1))
+    values.of(ids(*range(8)), ())
+    waiting, before = (
+        [ids(*range(20, 28)), ids(*range(30, 38))],
+        word_values.room,
+    )  # more than is kept: some is forgotten
+
+    def busy(rows: int, width: int) -> np.ndarray:
+        if waiting:  # another thread asks while this one copies
+            other = Thread(target=values.of, args=(waiting.pop(), ()), daemon=True)
+            other.start()
+            other.join(10)
+            assert not other.is_alive()
+        return before(rows, width)
+
+    monkeypatch.setattr(word_values, "room", busy)
+    assert values.of(ids(7, 0, 3), ())["own"][:, 0].tolist() == [7, 0, 3]
+    assert not waiting
 
 
 @pytest.mark.parametrize("encoder", ["disan", "mtsa", "mssan", "bi-lstm"])
