@@ -421,6 +421,7 @@ def test_bfloat16_is_as_good_as_its_arithmetic_allows(
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.filterwarnings("ignore:RNN module weights are not part of single contiguous chunk")
 @member
 def test_a_gpu_gives_what_the_cpu_gives(
     monkeypatch: pytest.MonkeyPatch, name: str, options: dict[str, Any]

@@ -83,7 +83,10 @@ def _fast_lstm(x: Tensor, weights: Sequence[Tensor], training: bool = True) -> T
         with torch.autocast("cpu", enabled=False):
             return _fast_lstm(x.float(), weights, training)
     start = x.new_zeros(1, len(x), weights[1].shape[1])
-    return torch.lstm(x, (start, start), list(weights), True, 1, 0.0, training, False, True)[0]
+    differentiable = (
+        training or torch.is_grad_enabled()
+    )  # nothing is dropped here, and cuDNN keeps the steps only so
+    return torch.lstm(x, (start, start), list(weights), True, 1, 0.0, differentiable, False, True)[0]
 
 
 _Saved = tuple[Tensor, ...]

@@ -210,7 +210,13 @@ def fabric_type() -> type[Fabric]:
     """Return the class Fabric, imported with as little else as can be."""
     with _versions_from_metadata():
         from lightning_fabric import Fabric
+    logging.getLogger("lightning_fabric.utilities.rank_zero").addFilter(_no_advice)
     return Fabric
+
+
+def _no_advice(record: logging.LogRecord) -> bool:
+    """Hide that a GPU with tensor cores could be asked for less precision: whoever trains by a command cannot."""
+    return "Tensor Cores" not in record.getMessage()
 
 
 @contextmanager
