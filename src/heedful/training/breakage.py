@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor, nn
 
+from heedful.nn.policy import LearningPhase
 from heedful.structures import Batch
-from heedful.training.health import Examination, attention_peaks, examine
+from heedful.training.health import Examination, attention_peaks, examine, real_words
 from heedful.training.train_settings import TrainSettings
 
 EARLY = (10, 30, 100)
@@ -81,13 +82,16 @@ class Watch:
         """
         return step in EARLY or evaluation in EVALUATIONS
 
-    def look(self, step: int, batches: Sequence[Batch], few: Batch | None = None) -> list[Sign]:
+    def look(
+        self, step: int, batches: Sequence[Batch], few: Batch | None = None, last: Batch | None = None
+    ) -> list[Sign]:
         """Look inside the network.
 
         Args:
             step: the steps that were taken.
             batches: training examples with their gradients just computed; see `sample`.
             few: some of them, whose attention is looked at; None for none.
+            last: the batch of the last step, whose gradients are judged; None for one that reaches every layer.
 
         Returns:
             The signs that were not reported before.
@@ -102,7 +106,8 @@ class Watch:
         ]
         if step >= EARLY[-1]:
             later = (HEAD,) if self.settings.contrast else ()  # fitted when the training has ended
-            found += of_gradients(self.network, later)
+            if reaches_all(self.network, last):
+                found += of_gradients(self.network, later)
             if few is not None and step > EARLY[-1] and _weights_of(few) <= MOST_WEIGHTS:
                 found += of_attention(attention_peaks(self.network, few), step)
         return self._new(found)
@@ -243,6 +248,21 @@ def of_gradients(network: nn.Module, later: tuple[str, ...] = ()) -> Iterator[Si
             "gradients",
             f"The loss does not reach {shown}: the gradient of the last step is 0 there. {_SLOWER}",
         )
+
+
+def reaches_all(network: nn.Module, last: Batch | None) -> bool:
+    """Return whether a step on a batch should reach every layer.
+
+    Texts of one or two words have nothing to attend to under a direction, and in the first phases of a policy either
+    the encoder or the policy is left alone.
+    """
+    phases = [part for part in network.modules() if isinstance(part, LearningPhase)]
+    if any(not (phase.encoder_learns and phase.policy_acts) for phase in phases):
+        return False
+    lengths = [
+        int(valid.sum(dim=1).max()) for valid in ([] if last is None else real_words(last)) if len(valid)
+    ]
+    return not lengths or max(lengths) > 2
 
 
 def _has_gradient(grad: Tensor | None) -> bool:

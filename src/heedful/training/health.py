@@ -111,7 +111,7 @@ def examine(network: nn.Module, batches: Sequence[Batch]) -> Examination:
     try:
         with drawing_from(seeded(0)), torch.no_grad(), seen.watching():
             for batch in batches:
-                seen.rows = _real(batch)
+                seen.rows = real_words(batch)
                 network(batch)
     finally:
         network.train(training)
@@ -253,7 +253,7 @@ class _Seen(TorchDispatchMode):
         return flat
 
 
-def _real(batch: Batch) -> list[Tensor]:
+def real_words(batch: Batch) -> list[Tensor]:
     """Return which words of each column of a batch are real."""
     sides = batch.sides if isinstance(batch, SharedBatch) or hasattr(batch, "sides") else ()
     return [side.valid for side in sides if getattr(side, "valid", None) is not None]

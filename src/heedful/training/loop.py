@@ -231,7 +231,7 @@ class _Loop:
             due = self._evaluation_due()
             improved = self._evaluate_if_due()
             if self.fabric.is_global_zero and self.watch.due(state.step, self._evaluations() if due else 0):
-                self._look()
+                self._look(rows)
             asked = asked or (self.fabric.world_size == 1 and self.request.asked)
             over = state.stop_reason(self.settings) is not None
             if over or asked or improved or keeper.save_due():
@@ -309,13 +309,13 @@ class _Loop:
         """Count the evaluations so far, those before an interruption too."""
         return sum(record.get("kind") == "evaluation" for record in self.keeper.log.records)
 
-    def _look(self) -> None:
+    def _look(self, rows: Sequence[int]) -> None:
         """Look for signs that training breaks the network; the first process does."""
         with self.keeper.state.aside.counting():
             chosen = sample(self.data.batches(0), self.data.collate)
             batches = [batch.to(self.fabric.device) for batch in chosen]
             few = sample(self.data.batches(0), self.data.collate, FEW_TEXTS)[0].to(self.fabric.device)
-            signs = self.watch.look(self.keeper.state.step, batches, few)
+            signs = self.watch.look(self.keeper.state.step, batches, few, self.data.collate(rows))
         self._report(signs)
 
     def _report(self, signs: Sequence[Sign]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 from heedful.nn.dense import Dense
+from heedful.nn.policy import LearningPhase
 from heedful.training import breakage
 from heedful.training.breakage import Watch, of_attention, of_sizes, sample
 from heedful.training.health import Examination, Inputs, examine
@@ -124,6 +126,22 @@ def test_a_matrix_that_the_loss_does_not_reach_is_named() -> None:
     signs = Watch(network, toy_settings()).look(200, sample(data.batches(0), data.collate))
     assert [sign.name for sign in signs] == ["gradients"]
     assert "unused.weight" in signs[0].sentence
+
+
+def test_a_step_on_short_texts_or_in_a_first_phase_reaches_no_attention_and_is_no_sign() -> None:
+    network, data = Wide(), ToyData(64, 8)
+    network.unused = nn.Linear(4, 4)
+    looked = sample(data.batches(0), data.collate)
+    short = SimpleNamespace(sides=[SimpleNamespace(valid=torch.tensor([[True, True], [True, False]]))])
+    long = SimpleNamespace(sides=[SimpleNamespace(valid=torch.ones(2, 3, dtype=torch.bool))])
+    assert Watch(network, toy_settings()).look(200, looked, last=short) == []
+    assert [sign.name for sign in Watch(network, toy_settings()).look(200, looked, last=long)] == [
+        "gradients"
+    ]
+    network.phase = LearningPhase(300, 100)
+    assert Watch(network, toy_settings()).look(200, looked) == []
+    network.phase.begin_step(400)
+    assert [sign.name for sign in Watch(network, toy_settings()).look(401, looked)] == ["gradients"]
 
 
 def test_a_head_that_is_fitted_when_the_training_has_ended_is_no_sign() -> None:

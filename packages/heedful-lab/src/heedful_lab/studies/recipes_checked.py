@@ -65,7 +65,7 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
     from heedful.run.preparation import TrainingBatches
     from heedful.run.recipe_files import load_config
     from heedful.tasks import task_named
-    from heedful.training.breakage import FEW_TEXTS, Watch, of_gradients, sample
+    from heedful.training.breakage import FEW_TEXTS, Watch, of_gradients, reaches_all, sample
     from heedful.training.distributed import settled, start_fabric
     from heedful.training.health import attention_peaks, examine
     from heedful.training.optim import build_optimizer, learning_rate_factor
@@ -93,15 +93,16 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
         optimizers.step()
         if number + 1 in MARKS:
             network.eval()
-            signs += [sign.sentence for sign in watch.look(number + 1, chosen)]
+            signs += [sign.sentence for sign in watch.look(number + 1, chosen, last=batches.collate(batch))]
             dead[number + 1] = max(watch.dead.values(), default=0.0)
     seen = examine(network, chosen)
     spreads = sorted(layer.spread for layer in seen.inputs.values())
     gates = [units.constant for units in seen.units.values() if units.kind == "sigmoid"]
     peaks = attention_peaks(network, few)
+    unreached = len(list(of_gradients(network))) if reaches_all(network, batches.collate(rows[-1])) else 0
     return {
         "recipe": recipe, "dead": dead, "worst": max(watch.dead, key=watch.dead.__getitem__, default=""),
-        "unreached": len(list(of_gradients(network))), "flattest": min(peaks.values(), default=None),
+        "unreached": unreached, "flattest": min(peaks.values(), default=None),
         "constant": max(gates, default=None), "smallest": spreads[0], "largest": spreads[-1],
         "lengths": seen.lengths, "signs": signs, "seconds": round(time.process_time() - started),
     }  # fmt: skip
