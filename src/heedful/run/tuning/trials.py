@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -86,7 +87,9 @@ def _run_trial(search: Search, study: Study, worker: int, reporter: Reporter) ->
     optuna = import_optuna()
     # A sampler of its own for each trial: a search that was interrupted proposes what an uninterrupted one does.
     seeds = np.random.SeedSequence([search.config.train.seed, worker, len(finished(study))])
-    study.sampler = optuna.samplers.TPESampler(seed=int(seeds.generate_state(1)[0]), multivariate=True)
+    with warnings.catch_warnings():  # Optuna 4 called it experimental; it is none of a user's choices
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.sampler = optuna.samplers.TPESampler(seed=int(seeds.generate_state(1)[0]), multivariate=True)
     with taking_turns(search.folder):
         trial = study.ask()
     values = {name: domain.suggest(name, trial) for name, domain in search.space.items()}
