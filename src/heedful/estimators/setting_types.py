@@ -134,6 +134,7 @@ class Settings(TypedDict, total=False):
     train__log_every: int
     distil__teacher: Sequence[str]
     distil__texts: str
+    distil__dev_fraction: float
     distil__weight: float
     distil__temperature: float
     distil__vectors: float

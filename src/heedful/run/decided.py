@@ -109,8 +109,15 @@ def decide(config: RunConfig, source: Source) -> Decided:
         settings |= found
         notes += [note] if note else []
     rows = sum(example.target is not None for example in training.examples)
-    uncut = bool(limit) and "dev" not in found_parts
-    if (rows < limit or uncut) and config.model.encoder != "none":
+    uncut, taught = bool(limit) and "dev" not in found_parts, source.protocol.selects == "taught"
+    if taught:
+        notes.append(
+            f"{rows:,} training rows are fewer than data.few_rows = {limit:,}: {len(found_parts['dev'].examples):,} "
+            "of the texts without labels are the dev split, as the teacher answers them. distil.dev_fraction=0 trains "
+            "no network, and fits linear parts that cross-validation on the rows with labels chooses."
+        )
+        settings[FEW_ROWS] = 0
+    elif (rows < limit or uncut) and config.model.encoder != "none":
         settings |= _no_network(config)
         left = "are" if rows < limit else "less a dev split would be"
         few = (
@@ -124,7 +131,7 @@ def decide(config: RunConfig, source: Source) -> Decided:
     elif config.model.encoder == "none":
         settings |= _no_network(config)
     if settings:
-        settings[FEW_ROWS] = config.data.few_rows
+        settings.setdefault(FEW_ROWS, config.data.few_rows)
     return Decided(settings, tuple(notes))
 
 

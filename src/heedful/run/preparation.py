@@ -91,6 +91,10 @@ def _prepared(
     task = task_named(source.task)
     source = with_aside(config, source, place.root, strangers)
     source = replace(source, load=remembered(replaying(source.load, before)))
+    if config.distil.teacher:
+        from heedful.run.distilling import with_taught_dev
+
+        source = with_taught_dev(config, source, place, teacher)
     decided = decide(config, source)
     if decided.settings:
         config = override(config, decided.settings)

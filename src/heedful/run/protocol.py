@@ -24,13 +24,14 @@ class Protocol:
         origin: "splits" of a known data set, "folds" of one or of a named file, the "generated" corpus, named "files",
             or examples from "python".
         selects: "dev" for a split of its own, "cut" for one that is held out from the training examples, "folds" for
-            cross-validation on few training examples, "test" for the best of all evaluations on the test split itself,
-            as the papers report it.
+            cross-validation on few training examples, "taught" for texts without labels as a teacher answers them,
+            "test" for the best of all evaluations on the test split itself, as the papers report it.
         train: the split that trains; only if the origin is splits.
         dev: the split or file that selects; empty unless ``selects`` is "dev".
         test: the split or file that is tested; empty if there is none.
         train_limit: how many of the first training examples are used; 0 for all.
-        dev_fraction: share that is held out from the training examples; 0 unless ``selects`` is "cut".
+        dev_fraction: share that is held out from the training examples, or from the texts without labels; 0 unless
+            ``selects`` is "cut" or "taught".
         cut_seed: random seed of that choice; None if each of several runs uses its own seed.
         folds: number of folds; 0 unless the origin is folds.
         fold: the fold that is held out, from 1; 0 if each is held out in turn.
@@ -38,7 +39,7 @@ class Protocol:
     """
 
     origin: Literal["splits", "folds", "generated", "files", "python"]
-    selects: Literal["dev", "cut", "test", "folds"]
+    selects: Literal["dev", "cut", "test", "folds", "taught"]
     train: str = ""
     dev: str = ""
     test: str = "test"
@@ -79,6 +80,11 @@ class Protocol:
         once = "; the test split is read once" if self.test else ""
         if self.selects == "folds":
             return f"everything is chosen by cross-validation on the training examples, and fitted on all of them{once}"
+        if self.selects == "taught":
+            return (
+                f"{self.dev_fraction:.0%} of the texts without labels, with the teacher's answers as labels, are the "
+                f"dev split, which selects the best checkpoint: figures on it are agreement with the teacher{once}"
+            )
         if self.selects == "dev":
             return f"{self._dev()} selects the best checkpoint{once}"
         seed = "with the run's seed" if self.cut_seed is None else f"seed {self.cut_seed}"

@@ -25,7 +25,10 @@ WITHOUT_NETWORK = (
         for name in ("seed", "metric", "direction", "class_weight", "evaluate_train", "device")
     ),
     "batches.eval_size",
-    *(f"distil.{name}" for name in ("teacher", "texts", "augment", "mask", "swap", "ngram", "kind", "seed")),
+    *(
+        f"distil.{name}"
+        for name in ("teacher", "texts", "dev_fraction", "augment", "mask", "swap", "ngram", "kind", "seed")
+    ),
 )
 """Those of them that a model without a network reads too."""
 

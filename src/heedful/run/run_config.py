@@ -21,6 +21,11 @@ Swap = Literal["auto", "relation", "frequency"]
 _MOST_COPIES = 1_000
 
 
+def up_to_half(value: float) -> str:
+    """Return what is wrong with a share that is held out; empty for nothing."""
+    return "" if 0 <= value <= 0.5 else "must be from 0 to 0.5"
+
+
 def _from_0_to_1(value: float) -> str:
     return "" if 0 <= value <= 1 else "must be from 0 to 1"
 
@@ -38,6 +43,9 @@ class DistilConfig(Settings):
             "premise" and "hypothesis". Paths are relative to ``--data`` or to the working folder.
         texts: file of texts without labels, for which the teacher also predicts, with the columns of the training data;
             empty for none.
+        dev_fraction: where so few rows have gold that none is held out (``data.few_rows``), the share of 1,000 or more
+            texts without labels that is the dev split, with the class that the teacher finds likeliest as the label; a
+            network is trained then. 0 fits linear parts alone, by cross-validation on the gold.
         weight: share of the cross-entropy with the gold labels in the loss.
         temperature: temperature T at which the probabilities of teacher and student are compared.
         vectors: weight of the square error between the teacher's sentence vectors and a linear map of the student's,
@@ -56,6 +64,7 @@ class DistilConfig(Settings):
 
     teacher: tuple[str, ...] = ()
     texts: str = ""
+    dev_fraction: float = ranged(0.1, up_to_half)
     weight: float = ranged(0.5, _from_0_to_1)
     temperature: float = ranged(2.0, above(0))
     vectors: float = ranged(0.0, at_least(0))

@@ -1,5 +1,6 @@
 """Distillation: a student learns what a teacher answers beside the gold labels."""
 
+from heedful.run.distilling.taught_dev import with_taught_dev
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
 from heedful.run.distilling.transfer import PythonTeacher, Teaching
 
@@ -11,4 +12,5 @@ __all__ = [
     "Teacher",
     "Teaching",
     "find_teacher",
+    "with_taught_dev",
 ]

@@ -167,6 +167,10 @@ def distil(
     """
     started = time.perf_counter()
     prepared = prepare(config, places.data)
+    if prepared.protocol.selects == "taught" and "test" not in prepared.datasets:
+        # both students are judged by the same rows with gold
+        config = replace(config, distil=replace(config.distil, dev_fraction=0.0))
+        prepared = prepare(config, places.data)
     answering = time.perf_counter() - started
     for note in prepared.notes:
         print_line(note)
@@ -209,13 +213,16 @@ def _system(result: RunResult, prepared: AnyPrepared, split: str) -> System:
 
 
 def _teacher(config: RunConfig, data: Path | None, split: str, labels: tuple[str, ...]) -> System | None:
-    """Measure the teacher; None where it does not answer every text."""
+    """Measure the teacher; None where it does not answer every text, or none was held out for it."""
     root = data_root(config, data)
     source: Source = find_source(config, root)
     if kind_of(source.task).outputs != "classes":
         return None
+    parts = source.load()
+    if split not in parts:  # cross-validation judged the students
+        return None
     teacher = find_teacher(config.distil.teacher, labels, source.task, root, None)
-    examples = [example for example in source.load()[split].examples if example.target is not None]
+    examples = [example for example in parts[split].examples if example.target is not None]
     taught = teacher.teach(Corpus(examples)).probabilities
     if not taught.any(axis=1).all():
         return None

@@ -102,7 +102,9 @@ class Teaching:
             files = {published("texts", distil.texts): sum_of(file)}
         known = {example.texts for corpus in corpora.values() for example in corpus.examples}
         further = None if texts is None else _without(texts, known)
-        given_twice = "" if not files or texts is None else _held(texts, corpora)
+        judging = ("dev",) if source.protocol.selects == "taught" else ()
+        gold = {name: corpus for name, corpus in corpora.items() if name not in judging}
+        given_twice = "" if not files or texts is None else _held(texts, gold)
         checksums = {
             f"teacher {number}: {Path(name).name if Path(name).is_absolute() else name}": identity
             for number, (name, identity) in enumerate(teacher.names.items(), start=1)
