@@ -77,7 +77,10 @@ def test_what_cannot_be_is_refused_in_one_line(
 @pytest.mark.parametrize("kind", ["int32", "float8_e4m3fn", "complex64"])
 def test_weights_of_another_kind_are_refused(folder: Path, kind: str) -> None:
     state = load_file(folder / WEIGHTS)
-    save_file({**state, TABLE: state[TABLE].to(getattr(torch, kind))}, folder / WEIGHTS)
+    try:
+        save_file({**state, TABLE: state[TABLE].to(getattr(torch, kind))}, folder / WEIGHTS)
+    except KeyError:
+        pytest.skip(f"this safetensors writes no {kind}, as 0.5 no complex numbers")
     write_manifest(folder, MODEL_FILES)
     with pytest.raises(ArtifactError, match=f"{TABLE!r}.*{kind}.*float32"):
         load_model(folder)
