@@ -10,10 +10,11 @@ import pytest
 
 from heedful_lab import repository, studies
 
+PARTS = tuple(f"repository.{name}" for name in ("costs", "claims", "claims_page", "verdicts"))
+"""Modules of the page of results, which are not run by themselves."""
 BY_HAND = (
     "held_out_texts",
-    "costs",
-    "claims",
+    *PARTS,
     "setting_types",
     "page_kernels",
     "house_figures",
@@ -43,4 +44,4 @@ def test_it_tells_its_options(
 @pytest.mark.parametrize("name", MODULES)
 def test_it_says_how_it_is_run(name: str) -> None:
     text = importlib.import_module(name).__doc__ or ""
-    assert f"python -m {name}" in text or name.endswith(("costs", "claims"))
+    assert f"python -m {name}" in text or name.endswith(PARTS)
