@@ -93,8 +93,8 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     if is_hub_name(name):
         return _of_hub(name, overrides, root)
     if recipe := _recipe_of_set(name):
-        known = f"data.set={name}", "data.options={}"  # which knows itself how it is read
-        return OwnFile(recipe, known, f"{name}: {own_data_sets()[name].citation}; trained as {recipe}")
+        known = f"data.set={name}"
+        return OwnFile(recipe, (known,), f"{name}: {own_data_sets()[name].citation}; trained as {recipe}")
     places = [Path(name)] if root is None else [root / name, Path(name)]
     for each in filter(os.path.isdir, places):
         if not is_class_folder(each):

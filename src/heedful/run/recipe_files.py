@@ -50,6 +50,15 @@ def load_config(recipe: str | Path, overrides: Iterable[str] = ()) -> RunConfig:
     table, source = read_recipe(recipe)
     table = into_options(table) if is_of_a_run(Path(recipe)) else table
     problems: list[str] = []
+    data = table.get("data")
+    if (
+        isinstance(data, dict)
+        and not data.get("set")
+        and any(text.startswith("data.set=") for text in overrides)
+    ):
+        data.pop(
+            "options", None
+        )  # they say how files of the user's are read; a known set is read in its own way
     names = [_apply(table, text, problems) for text in overrides]
     _follow(table, names, problems)
     return _checked(table, problems, source)

@@ -138,7 +138,7 @@ def test_a_known_data_set_is_learned_by_the_recipe_for_own_data_of_its_kind(
 ) -> None:
     assert is_own_file(name, tmp_path)
     own = found(name, tmp_path)
-    assert (own.recipe, own.overrides[0]) == (recipe, f"data.set={name}")
+    assert (own.recipe, own.overrides) == (recipe, (f"data.set={name}",))
     assert own.said.startswith(f"{name}: ")
     assert own.said.endswith(f"; trained as {recipe}")
 

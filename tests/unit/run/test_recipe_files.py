@@ -207,3 +207,13 @@ def test_epochs_that_a_user_names_are_not_extended() -> None:
     assert load_config("my-texts", ["train.epochs=2"]).train.least_steps == 0
     assert load_config("my-texts", ["train.epochs=2", "train.least_steps=9"]).train.least_steps == 9
     assert override(load_config("my-texts"), {"train.epochs": 2}).train.least_steps == 0
+
+
+def test_a_known_set_is_not_read_by_the_options_of_own_files() -> None:
+    assert load_config("my-tags").data.options["word"] == 0
+    assert load_config("my-tags", ["data.set=snips-slots"]).data.options == {}
+    named = load_config("my-tags", ["data.options.keep_empty=true", "data.set=snips-slots"])
+    assert named.data.options == {"keep_empty": True}
+    assert (
+        load_config("disan-sst2", ["data.set=sst-2"]).data.options == load_config("disan-sst2").data.options
+    )
