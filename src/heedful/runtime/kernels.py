@@ -65,7 +65,7 @@ def later_function(name: str, result: object, *arguments: object) -> Callable[..
     Args:
         name: of the function.
         result: what it returns, as a type of ctypes.
-        arguments: their types.
+        *arguments: their types.
 
     Returns:
         The function; None where the kernels are not compiled, or were by an older version.

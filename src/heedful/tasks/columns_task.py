@@ -67,6 +67,12 @@ class LabelColumnsTask(LabelSetsTask[LabelColumnsModel]):
     def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
         """See `Task.collect_labels`; columns in the order of the settings, the classes of each in alphabetical order.
 
+        Args:
+            corpus: the training part.
+
+        Returns:
+            The names of all classes, those of a column beside each other.
+
         Raises:
             DataError: if a column has fewer than two classes.
         """

@@ -119,6 +119,15 @@ class LabelTree:
 def tree_of(labels: Sequence[str], costs: Shares | None, separator: str, at_least: float | None) -> LabelTree:
     """Return the tree of a model of classes.
 
+    Args:
+        labels: its classes, which are paths.
+        costs: of wrong answers; None where they all count alike.
+        separator: between the parts of a path.
+        at_least: the probability at which an answer stops; None for the last level.
+
+    Returns:
+        The tree.
+
     Raises:
         UsageError: see `LabelTree`; or if an answer is to stop by its probability and wrong answers have costs.
     """
