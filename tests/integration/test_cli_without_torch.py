@@ -46,6 +46,8 @@ def saved(task: str, path: Path, **settings: Any) -> Path:
     )
     network = build_network(model, torch.randn(len(WORDS) + 2, 20))
     labels = ("bad", "fair", "good")[: task_named(task).named_outputs(model)]  # type: ignore[attr-defined]
+    if task == "label-columns":
+        labels = tuple(f"mood: {label}" for label in labels)
     text = TextSettings(max_tokens=9)
     task_named(task).model_type(network, model, Vocabulary(WORDS), labels, text).save(path)  # type: ignore[attr-defined]
     return path

@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from heedful.data.readers.quoted_rows import with_long_fields
 from heedful.errors import DataError
-from heedful.text.limits import LINE
 
 Fields = Mapping[str, object]
 _BOM = b"\xef\xbb\xbf"
@@ -75,13 +75,6 @@ class CsvRows(Rows):
 
     def read(self, data: bytes) -> Found:
         """Read a file and take over its columns; see `Rows.read`."""
-        former = csv.field_size_limit(LINE.value())
-        try:
-            return self._read(data)
-        finally:
-            csv.field_size_limit(former)
-
-    def _read(self, data: bytes) -> Found:
         rows: list[dict[str, object]] = []
         header: tuple[str, ...] | None = None
         if b"\r" in data and b"\n" not in data:
@@ -125,7 +118,7 @@ class CsvRows(Rows):
         """Refuse to take whole rows behind a quotation mark that is never closed for one row that was cut off."""
         for line in raw.split(b"\n")[1:]:
             with contextlib.suppress(csv.Error):
-                cells = next(csv.reader([line.decode("utf-8", "replace")], strict=True), [])
+                cells = next(with_long_fields(csv.reader([line.decode("utf-8", "replace")], strict=True)), [])
                 if len(header) > 1 and len(cells) == len(header):
                     raise DataError(f"row {number}: a quotation mark opens and is never closed; correct it")
 
@@ -138,7 +131,7 @@ class CsvRows(Rows):
                 return None
             raise DataError(f"row {number}: is no UTF-8; save the file as UTF-8") from error
         try:
-            return next(csv.reader(io.StringIO(text, newline=""), strict=True), [])
+            return next(with_long_fields(csv.reader(io.StringIO(text, newline=""), strict=True)), [])
         except csv.Error as error:
             if last:
                 return None

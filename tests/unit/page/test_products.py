@@ -86,6 +86,8 @@ def test_node_reads_products_as_python_does(tmp_path: Path) -> None:
 
 
 def test_compact_needs_a_page_or_a_file(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "manifest.json").write_text("{}")
     result = tiny.run("export", tmp_path / "model", "--compact", "--int8", tmp_path / "small")
     assert (result.code, result.out) == (2, "")
     assert "--compact" in result.err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import logging
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,34 @@ from heedful.text.limits import LINE
 Row = tuple[int, list[str]]
 """The 1-based line at which a row begins, and its fields."""
 _LOG = logging.getLogger(__name__)
+_LIMIT = threading.RLock()
+
+
+def with_long_fields(rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Read rows whose fields may be as long as a line may be.
+
+    The limit of the module csv is one for the whole process, so it is changed for each row alone: readers that take
+    turns, are left unfinished or work in several threads do not lower it for one another.
+
+    Args:
+        rows: a reader of the module csv.
+
+    Yields:
+        Its rows.
+
+    Raises:
+        csv.Error: see `csv.reader`.
+    """
+    while True:
+        with _LIMIT:
+            former = csv.field_size_limit(LINE.value())
+            try:
+                row = next(rows, None)
+            finally:
+                csv.field_size_limit(former)
+        if row is None:
+            return
+        yield row
 
 
 def quoted_rows(lines: Iterator[tuple[int, str]], file: Path, separator: str) -> Iterator[Row]:
@@ -34,11 +63,10 @@ def quoted_rows(lines: Iterator[tuple[int, str]], file: Path, separator: str) ->
         DataError: if the quotes do not close, text follows a closing one, or rows would be swallowed.
     """
     held: list[tuple[int, str]] = []
-    old_limit = csv.field_size_limit(LINE.value())
     width = doubtful = first = 0
     try:
         reader = csv.reader(_fed(lines, held), delimiter=separator, strict=True)
-        for cells in reader:
+        for cells in with_long_fields(reader):
             width = width or len(cells)
             if len(held) > 1:
                 if _swallows(held, cells, separator, width):
@@ -61,8 +89,6 @@ def quoted_rows(lines: Iterator[tuple[int, str]], file: Path, separator: str) ->
                 "its lines end in a carriage return alone, as on old Macs; save it with line ends of Unix"
             )
         raise DataError(f"{file}: row {start}: {error}; {remedy}") from error
-    finally:
-        csv.field_size_limit(old_limit)
     if doubtful:
         _LOG.warning(
             "%s: %d rows have several lines in quotation marks, each of which could be a row by itself (the first in "

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from heedful.data.readers.quoted_rows import quoted_rows
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError
 
@@ -72,3 +76,24 @@ def test_a_row_is_counted_as_a_spreadsheet_counts_it(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('text,label\n"one\ntwo",pos\nthree\n')
     with pytest.raises(DataError, match=r"row 3 \(line 4\): expected 2 fields as in the header, got 1"):
         read_table(tmp_path / "a.csv", text="text", label="label")
+
+
+def long_rows(count: int = 3) -> Iterator[tuple[int, list[str]]]:
+    lines = [(number, f'"{"word " * 40_000}",x') for number in range(1, count + 1)]
+    return quoted_rows(iter(lines), Path("long.csv"), ",")
+
+
+def test_an_unfinished_reader_does_not_shorten_the_fields_of_another() -> None:
+    before, first, second = csv.field_size_limit(), long_rows(), long_rows()
+    next(first)
+    next(second)
+    first.close()
+    assert len(list(second)) == 2
+    assert csv.field_size_limit() == before
+
+
+def test_readers_in_several_threads_take_long_fields() -> None:
+    before = csv.field_size_limit()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda _: len(list(long_rows(10))), range(8))) == [10] * 8
+    assert csv.field_size_limit() == before

@@ -21,7 +21,7 @@ from heedful.data.scenes.clauses import (
     Entity,
     HowMany,
     Lies,
-    print_line,
+    clause_text,
     text_of,
 )
 
@@ -43,7 +43,7 @@ from heedful.data.scenes.clauses import (
     ],
 )
 def test_says(clause: Clause, text: str) -> None:
-    assert print_line(clause) == text
+    assert clause_text(clause) == text
 
 
 def test_joins_clauses() -> None:
