@@ -47,14 +47,14 @@ EVERYDAY = {
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
     "files": 633,
-    "lines": 106186,
+    "lines": 106229,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
     "everyday words in public names": 13,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
-SLACK = {"files": 633, "lines": 106186}
+SLACK = {"files": 633, "lines": 106229}
 """How far a figure may stand below the one that is written down before the test asks to lower it."""
 
 
