@@ -114,9 +114,9 @@ def roles_of(kinds: Mapping[str, ColumnKind], named: Mapping[str, str], separato
     """
     for role, name in named.items():
         parts = [name] if name in kinds else [part.strip() for part in name.split(",")]
-        if any(part not in kinds for part in parts):
+        for missing in [part for part in parts if part not in kinds][:1]:
             listed = ", ".join(kinds)
-            raise UsageError(f"there is no column {name!r} for {role}; columns: {listed or 'none'}")
+            raise UsageError(f"there is no column {missing!r} for {role}; columns: {listed or 'none'}")
     taken = set(named.values())
     texts = _texts(kinds, named)
     gold, kind = _gold(kinds, named, taken | set(texts or ()))

@@ -95,6 +95,8 @@ def test_what_is_open_is_asked_for() -> None:
         found(id=str, label=["a", "b"])
     with pytest.raises(UsageError, match="there is no column 'revue' for text; columns: review, mood"):
         found({"text": "revue"}, review=sentence, mood=["a", "b"])
+    with pytest.raises(UsageError, match="there is no column 'nosuch' for label; columns: review, mood"):
+        found({"label": "mood,nosuch"}, review=sentence, mood=["a", "b"])
     with pytest.raises(UsageError, match="go together"):
         found({"premise": "one"}, one=sentence, two=sentence, label=["a", "b"])
     with pytest.raises(UsageError, match="give one of them"):
