@@ -120,4 +120,4 @@ def test_kept_old_rows_choose_beside_a_class_that_comes_alone(root):
     first = load_model(root / "first").about.sums.losses
     said = (own - 0.75 * first for own in (without.losses, kept.losses))
     of_new, of_both = (each.max() - each.min() for each in said)
-    assert of_both > 1.2 * of_new  # settings that old rows would lose by are told apart
+    assert of_both > 1.2 * of_new  # the old rows count in the choice
