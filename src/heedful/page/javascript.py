@@ -16,14 +16,15 @@ ENGINE = (
 EXPORTED = "export { load, HeedfulModel, ModelError };\n"
 """What makes the engine a module; a page, which nobody imports, goes without."""
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
-_ASIDE = re.compile(r"^[ \t]*(?://.*)?\n|^[ \t]+", re.MULTILINE)
+_ASIDE = re.compile(r"^[ \t]*(?://.*)?\n|^[ \t]+|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
+"""Comments and the space before lines; one behind a statement holds no quote, so that it stands in no text."""
 
 
 @cache
 def engine() -> str:
     """Return the engine, with its kernels: what reads a model file, answers and explains.
 
-    Lines of comments and the space before lines are left out. No template of the engine goes over several lines, so
+    Comments and the space before lines are left out. No template of the engine goes over several lines, so
     that this changes nothing that it computes.
 
     Returns:

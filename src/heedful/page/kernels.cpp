@@ -1,10 +1,17 @@
-// The kernels of the page: dense layers and DiSAN's attention for WebAssembly with 128-bit vectors, without imports.
+// The kernels of the page: dense layers, in floats and in whole numbers, and DiSAN's attention for WebAssembly with 128-bit
+// vectors, without imports.
 // heedful_lab.repository.page_kernels compiles this file to kernels.wasm. The caller owns all memory: what lies behind
 // __heap_base is free, and the addresses are its own.
 
+#include <wasm_simd128.h>
+
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "../csrc/dense.h"
+#include "../csrc/whole.h"
 
 #define PAGE_EXPORT(name) extern "C" __attribute__((export_name(#name)))
 
@@ -23,6 +30,15 @@ static inline Vec some(const float* from, int lanes) {
 }
 
 }  // namespace dense
+
+namespace whole {
+
+#include "../csrc/lanes_portable.h"
+#include "../csrc/dots_wasm.h"
+#include "../csrc/dots.inc"
+#include "../csrc/whole.inc"
+
+}  // namespace whole
 }  // namespace heedful
 
 using namespace heedful::dense;
@@ -34,6 +50,20 @@ void dense_layer(const float* input, const void* packed, const float* scales, co
                  std::int32_t rows, std::int32_t terms, std::int32_t outputs, std::int32_t activation, float* room) {
   const Dense problem{input, packed, scales, bias, output, rows, terms, outputs, activation};
   for (std::int64_t panel = 0; panel * PANEL < outputs; ++panel) dense_panel(problem, panel, room);
+}
+
+// activation(x W^T + b) in whole numbers, to the last bit as every form of ../csrc/whole.cpp; `packed` and `room` begin at
+// a multiple of 64 bytes, and `whole_room` says how many bytes of room it takes.
+PAGE_EXPORT(whole)
+void whole_layer(const float* input, const std::int8_t* packed, const std::int32_t* sums, const float* scales,
+                 const float* bias, float* output, std::int32_t rows, std::int32_t terms, std::int32_t outputs,
+                 std::int32_t activation, char* room) {
+  heedful::whole::whole_layer({input, packed, sums, scales, bias, output, rows, terms, outputs, activation}, room);
+}
+
+PAGE_EXPORT(whole_room)
+std::int32_t whole_room(std::int32_t rows, std::int32_t terms) {
+  return heedful::whole::whole_room({nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, rows, terms, 0, 0});
 }
 
 // Outputs that lie together in a packed matrix.

@@ -10,6 +10,7 @@ import gzip
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from heedful.explain.assembling import quantity_of, side_names
 from heedful.explain.legends import NO_NETWORK, SYSTEMS, caption
 from heedful.export.left_out import note_of
 from heedful.export.recording import NetworkTable, Table, tensors_of
+from heedful.export.whole_layers import in_whole_numbers
 from heedful.model.decisions import KINDS, Promise
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
@@ -89,12 +91,15 @@ def model_bytes(
         promise: with which answers have a set or an interval; None where they have none.
 
     Returns:
-        A safetensors file in gzip; the same bytes for the same model.
+        A safetensors file in gzip; the same bytes for the same model. The layers that the runtime computes in whole
+        numbers (`heedful.export.whole_layers`) are computed in such where the folder is one in 8 bits, in floats else.
 
     Raises:
         UsageError: naming the setting that the engine in JavaScript does not have.
     """
     _check(folder, description)
+    if isinstance(kept := folder.config.get("network"), Mapping) and kept.get("numbers") == "int8":
+        description = cast(NetworkTable, in_whole_numbers(description, folder.state))
     return gzip.compress(_content(folder, description, compact=compact, promise=promise), mtime=0)
 
 

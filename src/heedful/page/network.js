@@ -3,6 +3,7 @@
 // or one row for the whole text. `seen`, where it is not null, gathers what the pictures show.
 
 const ALIGNMENT = 64;
+const GROUP = 4;  // terms that lie together in a matrix of whole numbers
 const ACTIVATIONS = {
   linear: (x) => x,
   elu: (x) => (x > 0 ? x : Math.expm1(x)),
@@ -91,6 +92,31 @@ class Matrix {
   }
 }
 
+// A constant matrix of whole numbers, whose products are computed in such: packed[outputs / panel][terms / GROUP][panel][GROUP].
+class WholeMatrix {
+  constructor(kernels, { shape: [outputs, terms], data, scales }) {
+    const { panel } = kernels, groups = Math.ceil(terms / GROUP), sums = new Int32Array(outputs);
+    const packed = new Int8Array(Math.ceil(outputs / panel) * panel * groups * GROUP);
+    for (let k = 0; k < outputs; k += 1)
+      for (let t = 0; t < terms; t += 1) {
+        const number = data[k * terms + t], group = Math.floor(k / panel) * groups + Math.floor(t / GROUP);
+        packed[(group * panel + (k % panel)) * GROUP + (t % GROUP)] = number;
+        sums[k] += number;
+      }
+    Object.assign(this, { kernels, outputs, terms });
+    this.addresses = [packed, sums, scales].map((part) => kernels.keep(part));
+  }
+
+  apply(x, bias = 0, activation = "linear") {
+    const { kernels, outputs, terms, addresses } = this, { exports } = kernels;
+    if (!x.rows) return value(0, outputs);
+    const size = Math.ceil(exports.whole_room(x.rows, terms) / 4);
+    const [input, output, room] = kernels.place([x.data, x.rows * outputs, size]);
+    exports.whole(input, ...addresses, bias, output, x.rows, terms, outputs, FUSED.indexOf(activation), room);
+    return kernels.read(output, x.rows, outputs);
+  }
+}
+
 // One step of the description, with what its settings and weights become.
 class Step {
   constructor(description, tensors, kernels) {
@@ -100,7 +126,10 @@ class Step {
 
   tensor(role) { return this.tensors[this.named[role]]; }
   has(role) { return role in this.named; }
-  matrix(role) { return new Matrix(this.kernels, this.tensor(role)); }
+  matrix(role) {
+    const tensor = this.tensor(role), inWhole = this.settings.whole && tensor.scales;
+    return new (inWhole ? WholeMatrix : Matrix)(this.kernels, tensor);
+  }
 
   // The tensor of a role as floats.
   floats(role) {

@@ -25,6 +25,7 @@ from heedful.explain.explainer import explain
 from heedful.models import ModelConfig
 from heedful.page.javascript import EXPORTED, engine, module
 from heedful.runtime import load
+from heedful.runtime.whole_products import GROUP, plain_sums
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 from heedful_lab.repository import javascript_package
@@ -48,15 +49,17 @@ LABELS = {
     "labels": ("x", "y", "z"),
     "tags": ("O", "B-X", "I-X"),
 }
+KERNELS = Path(heedful.__file__).parent / "page" / "kernels.wasm"
+PANEL = 64
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node here")
 
 
-def saved(path: Path, task: str) -> Path:
+def saved(path: Path, task: str, width: int = 12, hidden: int = 6) -> Path:
     outputs = 1 if task in ("number", "pair-number") else 3
     encoder = "embedding" if task in ("number", "labels") else "disan"
-    config = ModelConfig(task=task, width=12, hidden=6, outputs=outputs, encoder=encoder)
+    config = ModelConfig(task=task, width=width, hidden=hidden, outputs=outputs, encoder=encoder)
     torch.manual_seed(4)
-    network = build_network(config, torch.randn(9, 12), torch.randn(1, 12))
+    network = build_network(config, torch.randn(9, width), torch.randn(1, width))
     made = task_named(task).model_type(
         network, config, Vocabulary(WORDS[:-1], WORDS[-1:]), LABELS.get(task, ()), TextSettings()
     )
@@ -323,3 +326,69 @@ def test_typescript_takes_the_types(package: Path, tmp_path: Path) -> None:
     options = ("--strict", "--noEmit", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom")
     done = subprocess.run(["tsc", *options, program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+WHOLE = """
+import { readFileSync } from "node:fs";
+const [kernels, ...files] = process.argv.slice(1);
+const { exports } = (await WebAssembly.instantiate(readFileSync(kernels))).instance;
+exports._initialize();
+const { rows, terms, outputs, activation } = JSON.parse(files.pop());
+const parts = files.map((file) => readFileSync(file)), panel = exports.panel();
+let end = exports.__heap_base.value;
+const place = (size) => { const start = Math.ceil(end / 64) * 64; end = start + size; return start; };
+const addresses = [...parts, { length: 4 * rows * outputs }, { length: exports.whole_room(rows, terms) }]
+  .map((part) => place(part.length));
+exports.memory.grow(Math.ceil(end / 65536));
+parts.forEach((part, k) => new Uint8Array(exports.memory.buffer).set(part, addresses[k]));
+const [input, packed, sums, scales, bias, output, room] = addresses;
+exports.whole(input, packed, sums, scales, bias, output, rows, terms, outputs, activation, room);
+process.stdout.write(new Uint8Array(exports.memory.buffer, output, 4 * rows * outputs));
+"""
+
+
+@needs_node
+@pytest.mark.parametrize(("rows", "terms", "outputs"), [(1, 1, 1), (13, 257, 65), (7, 61, 130)])
+def test_whole_numbers_in_webassembly_are_those_of_the_runtime(
+    rows: int, terms: int, outputs: int, tmp_path: Path
+) -> None:
+    """To the last bit: numbers of both ends of the range, zeros, and rows that are not finite."""
+    generator = np.random.default_rng(terms)
+    x = generator.standard_normal((rows, terms)).astype(np.float32)
+    if rows > 6:
+        x[1], x[3, 0] = 0, np.inf
+        x[2] *= np.float32(1e-40)
+        x[4] *= np.float32(1e37)
+    matrix = generator.integers(-128, 128, (outputs, terms), np.int8)
+    scales, bias = generator.uniform(0.001, 0.01, outputs), generator.standard_normal(outputs)
+    packed = np.zeros((-(-outputs // PANEL) * PANEL, -(-terms // GROUP) * GROUP), np.int8)
+    packed[:outputs, :terms] = matrix
+    laid_out = packed.reshape(-1, PANEL, packed.shape[1] // GROUP, GROUP).transpose(0, 2, 1, 3)
+    files: list[Path] = []
+    for part in (x, laid_out, matrix.sum(axis=1, dtype=np.int32), scales.astype("f4"), bias.astype("f4")):
+        files.append(tmp_path / str(len(files)))
+        files[-1].write_bytes(np.ascontiguousarray(part).tobytes())
+    with np.errstate(all="ignore"):
+        wanted = plain_sums(x, matrix, scales.astype("f4")) + bias.astype("f4")
+    for activation, expected in ((0, wanted), (2, np.maximum(wanted, 0))):
+        shape = json.dumps({"rows": rows, "terms": terms, "outputs": outputs, "activation": activation})
+        command = ["node", "--input-type=module", "--eval", WHOLE, "--", str(KERNELS)]
+        made = subprocess.run([*command, *map(str, files), shape], capture_output=True, check=True).stdout
+        found = np.frombuffer(made, np.float32).reshape(rows, outputs)
+        finite = np.isfinite(x).all(axis=1)
+        assert np.array_equal(found[finite], expected[finite])
+        assert not np.isfinite(found[~finite]).any()
+
+
+@needs_node
+def test_layers_that_are_marked_are_computed_in_whole_numbers(package: Path, tmp_path: Path) -> None:
+    """A file from a folder in 8 bits answers as that folder, and not as one whose products are of floats."""
+    model = saved(tmp_path / "model", "text", width=130, hidden=130)
+    small, file, plain = tmp_path / "small", tmp_path / "whole.heedful", tmp_path / "plain.heedful"
+    assert tiny.run("export", model, "--int8", small, "--javascript", plain).code == 0
+    assert tiny.run("export", small, "--javascript", file).code == 0
+    wanted, apart = [each.as_dict() for each in load(small).predict(TEXTS)], []
+    for each in (file, plain):
+        found = in_node(package, each, asked("text"))
+        apart.append(np.median([*map(difference, found, wanted)]))
+    assert apart[0] < 0.1 * apart[1]
