@@ -26,6 +26,7 @@ _KINDS: dict[str, type[np.generic]] = {
     "U8": np.uint8,
 }
 """What the kinds of number in a file become; NumPy has no bfloat16, which is read as float32."""
+_EXPONENT = 0x7C00
 _CHECKED = 1 << 20
 """Numbers that are checked at a time, so that a check takes little memory."""
 
@@ -168,6 +169,14 @@ def _mapped(path: Path) -> Iterator[tuple[str, NDArray[np.generic]]]:
 
 def _is_finite(tensor: NDArray[np.generic]) -> bool:
     flat = tensor.reshape(-1)
+    if (
+        flat.dtype == np.float16
+    ):  # of which none is above 1e30; the exponent of those that are not finite is all ones
+        bits = flat.view(np.int16)
+        return all(
+            int((bits[start : start + _CHECKED] & _EXPONENT).max()) < _EXPONENT
+            for start in range(0, len(bits), _CHECKED)
+        )
     return all(
         float(np.abs(flat[start : start + _CHECKED]).max()) <= LARGEST
         for start in range(0, len(flat), _CHECKED)
@@ -187,7 +196,7 @@ def read_words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[di
     Raises:
         ArtifactError: if one cannot be read; names the file.
     """
-    plain, shared = read_words(path / VOCABULARY), dict[str, NDArray[np.generic]]()
+    plain, shared = read_words(path / VOCABULARY, "baseforms"), dict[str, NDArray[np.generic]]()
     if SHARED in config:  # else the folder is complete by itself
         plain, shared = completed(config, plain, path)
     return plain, Weights(path / WEIGHTS, shared)

@@ -15,9 +15,10 @@ Settings have checks of their own, for ranges and names: see `heedful.checked`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TypeGuard, TypeVar
+from typing import TypeGuard, TypeVar, cast
 
 from heedful.errors import ArtifactError, shown
+from heedful.storage.flat_tables import FlatTable
 
 Value = TypeVar("Value")
 Name = TypeVar("Name", bound=str)
@@ -96,7 +97,7 @@ class Fields:
     def texts(self, name: str, default: tuple[()] | None = None) -> tuple[str, ...]:
         """Return a list of strings, which may be long."""
         found = self.items(name, default)
-        return found if are_texts(found) else self._each(name, is_text, "a string", default)
+        return tuple(found) if are_texts(found) else self._each(name, is_text, "a string", default)
 
     def one_of(self, name: str, names: Collection[Name], default: Name | None = None) -> Name:
         """Return one of some names."""
@@ -114,11 +115,14 @@ class Fields:
         """Return a list of whole numbers."""
         return self._each(name, is_whole, "a whole number", default)
 
-    def texts_by_name(self, name: str, default: Mapping[str, str] | None = None) -> dict[str, str]:
+    def texts_by_name(self, name: str, default: Mapping[str, str] | None = None) -> Mapping[str, str]:
         """Return a table whose values are strings."""
+        if isinstance(value := self.record.get(name), FlatTable):
+            return value
         part = self.part(name, default)
-        values = tuple(part.record.values())
-        return dict(zip(part, values if are_texts(values) else map(part.text, part), strict=True))
+        if are_texts(part.record.values()):
+            return cast("dict[str, str]", dict(part.record))
+        return {key: part.text(key) for key in part}
 
     def part(self, name: str, default: Mapping[str, object] | None = None) -> Fields:
         """Return the fields of a table in the record."""
@@ -191,8 +195,8 @@ def is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str)
 
 
-def are_texts(values: tuple[object, ...]) -> TypeGuard[tuple[str, ...]]:
-    """Return whether all values are strings."""
+def are_texts(values: Collection[object]) -> TypeGuard[Collection[str]]:
+    """Return whether all values are strings and of no class derived from it, which is quickly said of very many."""
     return set(map(type, values)) <= {str}
 
 
@@ -223,4 +227,4 @@ def is_texts(value: object) -> TypeGuard[list[str]]:
 
 def is_table(value: object) -> TypeGuard[Mapping[str, object]]:
     """Return whether a value is a table: a mapping whose keys are strings."""
-    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+    return isinstance(value, Mapping) and (are_texts(value) or all(isinstance(key, str) for key in value))

@@ -24,6 +24,7 @@ from typing import TypeVar
 
 from heedful.errors import ArtifactError
 from heedful.storage.fields import Fields
+from heedful.storage.flat_tables import cut_out
 from heedful.storage.layout import MODEL, SETTINGS, holds_run, holds_study
 
 Value = TypeVar("Value")
@@ -85,7 +86,7 @@ def read_text(path: Path) -> str:
     Raises ArtifactError if it cannot be read as that.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ArtifactError(f"{path}: expected UTF-8 text; {error}. {REMEDY}") from error
 
@@ -295,11 +296,12 @@ def packed(vocabulary: Mapping[str, object]) -> dict[str, object]:
     return {"bytes": len(whole), "zlib": base64.b64encode(small).decode("ascii")}
 
 
-def read_words(path: Path) -> dict[str, object]:
+def read_words(path: Path, rarely: str | None = None) -> dict[str, object]:
     """Read a vocabulary, compressed or not; what it unpacks to is limited before it is unpacked.
 
     Args:
         path: of vocabulary.json.
+        rarely: the name of a table of strings that is rarely looked at, which may come as a `FlatTable`.
 
     Returns:
         The vocabulary as plain values, not checked any further.
@@ -308,11 +310,22 @@ def read_words(path: Path) -> dict[str, object]:
         ArtifactError: if the file is not JSON, or its compressed part is damaged, unpacks to another length than it
             says or to more than `MOST_TIMES` its own.
     """
-    found: dict[str, object] = read_json(path, dict)
-    return _unpacked(found, path) if found.keys() == _FIELDS else found
+    text = read_text(path)
+    found = _words_of(text, path, rarely)
+    return _words_of(_unpacked(found, path), path, rarely) if found.keys() == _FIELDS else found
 
 
-def _unpacked(found: Mapping[str, object], path: Path) -> dict[str, object]:
+def _words_of(text: str, path: Path, rarely: str | None) -> dict[str, object]:
+    """Parse a vocabulary, a large table of it apart from the rest where both are JSON by themselves."""
+    if rarely is not None and (parts := cut_out(text, rarely)) is not None:
+        with contextlib.suppress(ArtifactError):
+            found: dict[str, object] = parsed(parts[0], path, dict)
+            return {**found, rarely: parts[1]}
+    whole: dict[str, object] = parsed(text, path, dict)
+    return whole
+
+
+def _unpacked(found: Mapping[str, object], path: Path) -> str:
     fields = Fields(found, str(path), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}"))
     length, text = fields.whole("bytes"), fields.text("zlib")
     try:
@@ -331,5 +344,4 @@ def _unpacked(found: Mapping[str, object], path: Path) -> dict[str, object]:
         raise ArtifactError(
             f"{path}: the compressed vocabulary does not unpack to the {length:,} bytes that the file says. {REMEDY}"
         )
-    vocabulary: dict[str, object] = parsed(text, path, dict)
-    return vocabulary
+    return text

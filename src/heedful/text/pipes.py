@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import bz2
 import contextlib
-import gzip
-import lzma
+import importlib
 import os
 import shutil
 import stat
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -26,7 +23,8 @@ _PACKED = {
     b"PAR1": ".parquet",
 }
 """First bytes to the ending of a name that says what follows."""
-_OPENERS: dict[str, Callable[[Path], IO[bytes]]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}  # type: ignore[dict-item]
+_LIBRARIES = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2"}
+"""Modules that open what has this ending; each is imported when it is needed."""
 _HEAD, _PART = 64, 1 << 20
 _FOLDERS: list[Path] = []
 _KEPT: dict[tuple[int, int], Path] | None = None
@@ -73,6 +71,8 @@ def spooled(path: Path) -> Path:
     key = status.st_dev, status.st_ino
     if _KEPT is not None and key in _KEPT:
         return _KEPT[key]
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="heedful-pipe-"))
     _FOLDERS.append(folder)
     if len(_FOLDERS) == 1:
@@ -105,8 +105,11 @@ def _named_by_content(file: Path) -> Path:
     with file.open("rb") as stream:
         head = stream.read(_HEAD)
     suffix = next((name for mark, name in _PACKED.items() if head.startswith(mark)), "")
-    if suffix in _OPENERS:
-        with contextlib.suppress(OSError, EOFError, lzma.LZMAError), _OPENERS[suffix](file) as stream:
+    if suffix in _LIBRARIES:
+        from lzma import LZMAError
+
+        library = importlib.import_module(_LIBRARIES[suffix])
+        with contextlib.suppress(OSError, EOFError, LZMAError), library.open(file) as stream:
             head = stream.read(_HEAD)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         suffix = f".jsonl{suffix}"
