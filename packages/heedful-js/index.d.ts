@@ -20,8 +20,6 @@ export class HeedfulModel {
   readonly task: "text" | "pair" | "labels" | "number" | "relatedness" | "pair-number" | "vector" | "tags";
   /** The name of the run that trained the model, or of its encoder. */
   readonly title: string;
-  /** What a reader must know of the answers, such as that the model folder also rejects texts; mostly empty. */
-  readonly note: string;
   /** The labels or tags, in the order of the network; none where the answer is a number. */
   readonly labels: string[];
   /** What the texts of a request are called: one name, or two. */
@@ -62,8 +60,12 @@ interface Read {
 
 /** One class or one number. */
 export interface Answer extends Read {
-  /** The class; null where the answer is a number. */
+  /** The class, or the name for none of them where the model rejects texts; null where the answer is a number. */
   label: string | null;
+  /** How unlike all training texts the text is; only of models that reject texts. */
+  unlike?: number;
+  /** The share of known texts that are less unlike; likewise. */
+  unlike_share?: number;
   /** Of every class, or of every grade; empty for other numbers. */
   probabilities: Record<string, number>;
   /** The number; for two texts of a model of vectors their cosine. Null where the answer is a class. */

@@ -124,6 +124,8 @@ def command(
         worst = export_onnx(folder, described(network), path, onnx, check=check)
         said = "" if worst is None else f"; largest difference in 64 random batches {worst:.1e}"
         click.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB{said}")
+        if note := note_of(folder):
+            click.echo(note, err=True)
     if page is not None:
         export_page(folder, described(network), page, compact=compact, promise=promise)
         click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")
@@ -132,5 +134,3 @@ def command(
         click.echo(
             f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
         )
-    if (onnx or page or javascript) and (note := note_of(folder)):
-        click.echo(note, err=True)

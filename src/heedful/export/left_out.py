@@ -1,4 +1,4 @@
-"""What an ONNX file, a page and a file for JavaScript leave out of a model and still answer: one sentence, in each."""
+"""What an ONNX file leaves out of a model and still answers: one sentence, in its metadata."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 
 ENGINE = (
-    *("digest.js", "normalization.js", "words.js", "wide.js", "sentence.js", "tagging.js", "network.js"),
-    *("model.js", "contributing.js", "opening.js", "module.js"),
+    *("digest.js", "normalization.js", "words.js", "wide.js", "sentence.js", "rejecting.js", "tagging.js"),
+    *("network.js", "model.js", "contributing.js", "opening.js", "module.js"),
 )
 """The files of the engine, in order; together they are one module, whose names are known to all of them."""
 EXPORTED = "export { load, HeedfulModel, ModelError };\n"

@@ -38,7 +38,8 @@ class Model {
     const wide = about.wide ? new WidePart(about.wide, tensors) : null;
     const sentence = about.sentence ? new SentencePart(about.sentence, tensors, about.text.characters, compiled) : null;
     const tagging = about.tagging ? new TagPart(about.tagging, tensors, about.text.characters) : null;
-    return new Model({ ...about, wide, sentence, tagging }, new Network(about.network, tensors, compiled));
+    const rejecting = about.reject ? new Rejecting(about.reject, tensors, sentence) : null;
+    return new Model({ ...about, wide, sentence, tagging, rejecting }, new Network(about.network, tensors, compiled));
   }
 
   constructor(about, network) {
@@ -65,7 +66,8 @@ class Model {
     const logits = Array.from(own, (logit, number) => logit + beside[number]);
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
     const decided = this.decided(logits);
-    return { ...decided, ...this.promised(decided), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+    const rejected = this.rejecting?.of(decided, logits, this.temperature, sides.map(({ read }) => read));
+    return { ...decided, ...rejected, ...this.promised(decided), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
   }
 
   // What logits stand for; see heedful.model.decisions. {label, chosen, score, probabilities}
@@ -126,7 +128,7 @@ class Model {
 
   // What each word contributes to an answer of `predict`, and to the classes most probable beside it; see
   // contributing.js. An iterator, so that whoever draws may rest between its steps; its last value is the list.
-  *contributions({ sides, logits, probabilities, label, score }) {
+  *contributions({ sides, logits, probabilities, label, score, strange }) {
     const shares = yield* sharesOf(this, sides, logits);
     const { temperature, quantity } = this, several = ["labels", "columns"].includes(this.kind), { rivals } = this;
     if (score !== null) {
@@ -135,7 +137,7 @@ class Model {
       return [contributionsTo(new ExplainedValue({ kind, quantity, ends }), shares, logits)];
     }
     const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
-    const best = several ? order[0] : probabilities.findIndex((each) => each.label === label);
+    const best = several ? order[0] : probabilities.findIndex((each) => each.label === (strange?.nearest ?? label));
     return [best, ...order.filter((place) => place !== best).slice(0, OTHERS)].map((column) => ({
       ...contributionsTo(
         new ExplainedValue({

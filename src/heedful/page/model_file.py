@@ -20,14 +20,15 @@ from torch import Tensor, from_numpy
 from heedful.errors import UsageError
 from heedful.explain.assembling import quantity_of, side_names
 from heedful.explain.legends import NO_NETWORK, SYSTEMS, caption
-from heedful.export.left_out import note_of
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.export.whole_layers import in_whole_numbers
 from heedful.model.decisions import KINDS, Promise
+from heedful.model.decisions.reject import REJECT, read_reject
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
 from heedful.page.products import compacted
 from heedful.runtime.column_part import COLUMNS
+from heedful.runtime.familiar import FAMILIAR
 from heedful.runtime.loading import read_states
 from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
@@ -176,7 +177,7 @@ def _content(
         "captions": _captions(description["shown"]["read"]),
         "prefix": description["shown"]["prefix"],
         "facts": _facts(folder, state, wide),
-        "note": note_of(folder),
+        "reject": _reject(folder),
         "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
         "sentence": None if sentence is None else sentence.table(),
         "tagging": None if tagging is None else tagging.table(),
@@ -187,7 +188,21 @@ def _content(
     beside = {name: from_numpy(_in_browsers(each)) for name, each in own.items()}
     tags = {} if tagging is None else tagging.tensors()
     linear = rounded({name: from_numpy(each.copy()) for name, each in tags.items()})
-    return save({**wide, **beside, **linear, **state}, {"model": json.dumps(about)})
+    return save({**wide, **beside, **linear, **_familiar(folder), **state}, {"model": json.dumps(about)})
+
+
+def _reject(folder: ModelFolder) -> dict[str, object] | None:
+    """Return when the model answers that no class fits; None for one that always answers a class."""
+    table = folder.settings.table(REJECT, {})
+    return read_reject(table, folder.labels).table() if table else None
+
+
+def _familiar(folder: ModelFolder) -> dict[str, Tensor]:
+    """Return what a model that rejects texts knows of its training texts."""
+    names = (
+        [name for name in folder.state if name.startswith(f"{FAMILIAR}.")] if REJECT in folder.config else []
+    )
+    return {name: folder.state[name].contiguous() for name in names}
 
 
 def _sets(promise: Promise) -> dict[str, object]:

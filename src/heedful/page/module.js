@@ -10,7 +10,6 @@ class HeedfulModel {
 
   get task() { return this.#model.task; }
   get title() { return this.#model.title; }
-  get note() { return this.#model.note || ""; }
   get labels() { return [...this.#model.labels]; }
 
   // What the texts of a request are called, in order.
@@ -49,7 +48,7 @@ class HeedfulModel {
     return answer;
   }
 
-  #told({ label, chosen, score, probabilities, sides, tags, spans, set, interval }) {
+  #told({ label, chosen, score, probabilities, sides, tags, spans, set, interval, unlike, unlikeShare }) {
     const missing = sum(sides.map(({ unknown }) => unknown.filter(Boolean).length));
     const truncated = sides.some((side) => side.truncated);
     if (tags) {
@@ -63,6 +62,7 @@ class HeedfulModel {
     const tokens = sides.map(({ words }) => words.length), read = { tokens, unknown: missing, truncated, empty: tokens.includes(0) };
     if (set) read.prediction_set = set;
     if (interval) read.interval = interval;
+    if (unlike !== undefined) Object.assign(read, { unlike, unlike_share: unlikeShare });
     return chosen ? { labels: chosen, probabilities: shares, ...read } : { label, probabilities: shares, score, ...read };
   }
 }

@@ -211,12 +211,13 @@ function tagTables({ tags, spans }) {
 }
 
 // The headline: what is answered, and how sure it is.
-function headline({ label, chosen, score, probabilities, tags, spans }, model) {
+function headline({ label, chosen, score, probabilities, tags, spans, strange }, model) {
   if (tags && !model.paths.marksSpans) return [`${tags.length} tags`, "one a word"];
   if (tags) return [`${spans.length} span${spans.length === 1 ? "" : "s"}`, [...new Set(spans.map(({ role }) => role))].join(", ")];
   if (chosen) return [chosen.map(oneLine).join(", ") || "no label", `${chosen.length} of ${probabilities.length} labels`];
   const [least, greatest] = model.range.map((each) => each.toFixed(2)), quantity = shorten(oneLine(model.quantity || "score"), 40);
   if (model.kind === "number") return [`${quantity} ${score.toFixed(2)}`, `numbers of training: ${least} to ${greatest}`];
+  if (strange?.rejected) return [oneLine(label), standingOf(strange)];
   if (score === null) return [oneLine(label), percent(probabilities.find((each) => each.label === label)?.probability ?? 0)];
   if (probabilities.length) return [`${quantity} ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
   return [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
@@ -228,6 +229,21 @@ function promiseOf({ set, interval }, { coverage, sentence }) {
   return element("details", {}, element("summary", {}, `${what} (${coverage} promised)`), element("p", { class: "note" }, `${sentence}.`));
 }
 
+const standingOf = ({ share }) => (share >= 1 ? "more unlike than all known texts" : `more unlike than ${percent(share).replace("> ", "over ").replace("< ", "under ")} of known texts`);
+
+// Why a text fits no class, or why it does: what each sign of an unknown kind of text adds to the score.
+function strangeness({ rejected, score, share, threshold, label, nearest, parts, fresh }) {
+  const line = (name, value, kind) => element("tr", { class: kind }, element("td", {}, name), element("td", { class: "r" }, signedNumber(value)));
+  const head = element("tr", {}, element("th", {}, "sign"), element("th", { class: "r" }, "adds"));
+  const table = element("table", { class: "signed" }, head, ...parts.map(([name, value]) => line(name, value, "")),
+    line(`score; a class is answered up to ${threshold.toFixed(2)}`, score, "sum"));
+  const few = fresh.slice(0, 8).map((word) => shorten(oneLine(word), 30)).join(", ");
+  const words = few ? `these words are new: ${few}${fresh.length > 8 ? " ..." : ""}` : "no word is new";
+  const what = rejected ? `Why “${oneLine(label)}”: unlike all training texts` : `Why not “${oneLine(label)}”? It is like training texts`;
+  const note = `${standingOf({ share })}; ${words}. Nearest class: ${oneLine(nearest)}.`;
+  return element("details", rejected ? { open: "" } : {}, element("summary", {}, what), element("p", { class: "note" }, note), table);
+}
+
 function show(answer, model) {
   const { sides } = answer, [what, how] = headline(answer, model);
   at("headline").replaceChildren(what, element("small", {}, how));
@@ -235,6 +251,7 @@ function show(answer, model) {
   const pictures = [model.hasNetwork ? links(answer, model.prefix) : null, aligned(answer), ...within].filter(Boolean);
   at("probabilities").replaceChildren(answer.tags ? tagTables(answer) : answerTable(answer));
   if (model.sets) at("probabilities").append(promiseOf(answer, model.sets));
+  if (answer.strange) at("probabilities").append(strangeness(answer.strange));
   at("contributions").replaceChildren();
   showWords(answer);
   const summary = element("summary", {}, "Inside the network: attention, gates and links");
@@ -313,7 +330,7 @@ function fields(model) {
 async function start() {
   const model = await openModel(fromBase64(at("model").textContent.trim()));
   at("model").remove();
-  at("about").textContent = [model.note, model.facts].filter(Boolean).join(" ");
+  at("about").textContent = model.facts;
   fields(model);
   return model;
 }
