@@ -90,7 +90,7 @@ def _load(path: Path) -> RuntimeModel:
         raise ArtifactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     if settings.kind.of_words and (problem := tags_problem(labels)):
         raise ArtifactError(f"{path / LABELS}: {problem}. {REMEDY}")
-    plain, weights = read_words_and_weights(path, config)
+    plain, weights = read_words_and_weights(path, config, "baseforms")
     vocabulary = _vocabulary(plain, path)
     try:
         program = _program(settings, vocabulary, weights)

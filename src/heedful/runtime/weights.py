@@ -183,12 +183,15 @@ def _is_finite(tensor: NDArray[np.generic]) -> bool:
     )
 
 
-def read_words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[dict[str, object], Weights]:
+def read_words_and_weights(
+    path: Path, config: Mapping[str, object], rarely: str | None = None
+) -> tuple[dict[str, object], Weights]:
     """Read the words and the tensors of a folder, with what it leaves to a package.
 
     Args:
         path: the folder.
         config: its ``config.json``.
+        rarely: see `heedful.storage.manifest.read_words`.
 
     Returns:
         Its vocabulary in plain values, and its tensors.
@@ -196,7 +199,7 @@ def read_words_and_weights(path: Path, config: Mapping[str, object]) -> tuple[di
     Raises:
         ArtifactError: if one cannot be read; names the file.
     """
-    plain, shared = read_words(path / VOCABULARY, "baseforms"), dict[str, NDArray[np.generic]]()
+    plain, shared = read_words(path / VOCABULARY, rarely), dict[str, NDArray[np.generic]]()
     if SHARED in config:  # else the folder is complete by itself
         plain, shared = completed(config, plain, path)
     return plain, Weights(path / WEIGHTS, shared)

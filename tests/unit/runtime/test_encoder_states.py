@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,12 +12,13 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.runtime import loading
-from heedful.runtime.encoder_states import EncoderStates, has_sentence_encoder
+from heedful.runtime.encoder_states import EncoderStates, content_of_encoder, has_sentence_encoder
 from heedful.runtime.loading import packaged_states, read_states
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart, read_sentence_part
 from heedful.storage.manifest import WEIGHTS
+from heedful.storage.named_models import find_packaged
 from heedful.storage.shared_rows import SharedRows
 
 TEXTS = [[["good", "film"]], [["bad"]], [[]]]
@@ -115,3 +117,11 @@ def test_an_encoder_that_is_not_installed_is_named_with_the_command() -> None:
 def test_a_model_of_another_kind_is_no_sentence_encoder() -> None:
     with pytest.raises(UsageError, match="no sentence encoder"):
         packaged_states("en-nli")
+
+
+@pytest.mark.english
+def test_a_kept_encoder_has_its_base_forms_in_plain_json() -> None:
+    kept = content_of_encoder(find_packaged("en-sentences"))
+    words = json.loads(kept["vocabulary"].tobytes())
+    assert isinstance(words["baseforms"], dict)
+    assert words["baseforms"]
