@@ -16,7 +16,7 @@ from heedful.explain.word_sums import WordSums
 from heedful.opening import open_model
 from heedful.training.stages import stage
 
-SECONDS, TEXTS = 6.0, 300
+SECONDS, TEXTS = 2.0, 300
 ROUGH = MethodChoice("contributions", Sampling(rough=True))
 """How each of many texts is explained whose contributions are added up."""
 _PATIENCE = 2.5

@@ -22,7 +22,7 @@ from heedful.tasks.sentences.learned_before import LearnedBefore
 from heedful.tasks.sentences.learning_by_sums import SumRows, learned_by_sums, no_sums, with_rows
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
-from heedful.tasks.sentences.part_rows import SHARE, phrases_of, sentence_rows
+from heedful.tasks.sentences.part_rows import SHARE, WORDS_AND_CHARACTERS, phrases_of, sentence_rows
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
 if TYPE_CHECKING:
@@ -44,7 +44,11 @@ class Settled(Joining):
 
 
 def sums_of(
-    config: RunConfig, model: SentenceModel[AnyAnswer], targets: LinearTargets, training: EncodedDataset
+    config: RunConfig,
+    model: SentenceModel[AnyAnswer],
+    targets: LinearTargets,
+    training: EncodedDataset,
+    parts: Sequence[PartRows],
 ) -> KeptSums | None:
     """Return the sums over the rows of a training that begins with nothing.
 
@@ -53,6 +57,7 @@ def sums_of(
         model: the model.
         targets: gold of the rows.
         training: the rows.
+        parts: what each part reads of all of them, so that no text is read twice.
 
     Returns:
         The sums; None where the settings want none, and for models with a network, with another answer than a class,
@@ -61,8 +66,8 @@ def sums_of(
     able = config.data.keep_sums and not config.data.features and not config.distil.teacher
     if not able or model.model.encoder != NO_NETWORK or not isinstance(targets, ClassTargets):
         return None
-    reads, dense = _read(config, model, training)
-    features = _features(reads)
+    reads = [part for part in parts if part.name != WORDS_AND_CHARACTERS]
+    dense, features = _dense(reads, training), _features(reads)
     if not 0 < sum(count for _, count in features) <= MOST_DENSE:
         return None
     rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), targets.weights)
@@ -128,8 +133,13 @@ def _read(
     config: RunConfig, model: SentenceModel[AnyAnswer], training: EncodedDataset
 ) -> tuple[list[PartRows], NDArray[np.float32]]:
     reads = sentence_rows(config, model, training, None)
+    return reads, _dense(reads, training)
+
+
+def _dense(reads: Sequence[PartRows], training: EncodedDataset) -> NDArray[np.float32]:
+    """Return what parts read of whole texts, side by side."""
     rows = [np.asarray(part.rows) for part in reads]
-    return reads, np.concatenate([np.zeros((len(training), 0), np.float32), *rows], axis=1)
+    return np.concatenate([np.zeros((len(training), 0), np.float32), *rows], axis=1)
 
 
 def _features(reads: Sequence[PartRows]) -> tuple[tuple[str, int], ...]:

@@ -144,10 +144,10 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         gold = self.linear_targets(model, training)
         if learn_on_by_sums(config, model, gold, training):
             return
-        if model.before is None and dev is None:
-            model.sums = sums_of(config, model, gold, training)
         targets = left_over(model, gold, training, grows=True)
         reads = part_rows(config, model, targets, training, dev, lessons_of(model, datasets, self.lessons))
+        if model.before is None and dev is None:
+            model.sums = sums_of(config, model, gold, training, reads)
         if not reads:
             return
         if dev is not None and not few(config, training):

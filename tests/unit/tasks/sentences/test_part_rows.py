@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from heedful.estimators import TextClassifier
 from heedful.runtime.pair_features import ExampleFeatures
@@ -59,3 +60,20 @@ def test_of_very_many_rows_the_features_of_whole_texts_are_read_of_drawn_ones(
     model = TextClassifier(data__few_rows=0, text__vectors="heedful-en", model__width=300, **small)
     model.fit(texts, labels)
     assert "fitted on 50 drawn rows of" in model.result_.parts
+
+
+@pytest.mark.english
+def test_sums_are_those_of_the_rows_that_the_parts_have_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = list[int]()
+    of = ExampleFeatures.of
+
+    def counted(self: ExampleFeatures, examples: list[list[list[str]]]) -> NDArray[np.float32]:
+        read.append(len(examples))
+        return of(self, examples)
+
+    monkeypatch.setattr(ExampleFeatures, "of", counted)
+    texts = [f"a {'fine' if k % 2 else 'dull'} film number {k}" for k in range(12)]
+    model = TextClassifier(text__vectors="heedful-en", model__sentence="mean")
+    model.fit(texts, ["+-"[k % 2] for k in range(12)], baseline=False)
+    assert model.predictor.sums is not None
+    assert read.count(12) == 1

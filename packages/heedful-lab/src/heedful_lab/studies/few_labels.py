@@ -8,7 +8,8 @@ again, so that the same command goes on where it was interrupted, each number of
 ``--table`` prints the means of what is there. ``all`` as a number of labels is every training row. Texts that ours
 alone or the other alone answers rightly are counted, for a test on one draw. Draws are those of
 ``random.Random(draw)`` from the training texts; of Banking77 the same number a class, 5 or more. CR, MPQA,
-SUBJ and spam have no test part: a tenth, drawn by ``random.Random(0)``, is it.
+SUBJ and spam have no test part: a tenth, drawn by ``random.Random(0)``, is it; with ``--cuts`` another tenth for each
+draw, which says whether a difference is one of the texts of the test part.
 """
 
 from __future__ import annotations
@@ -55,24 +56,24 @@ def known(name: str, split: str, data: Path) -> Rows:
     return texts, [str(e.target) for e in examples]
 
 
-def cut(rows: Rows) -> tuple[Rows, Rows]:
-    """Take a tenth as the test part."""
+def cut(rows: Rows, number: int = 0) -> tuple[Rows, Rows]:
+    """Take a tenth as the test part, drawn by a number."""
     order = list(range(len(rows[0])))
-    random.Random(0).shuffle(order)
+    random.Random(number).shuffle(order)
     tenth = len(order) // 10
     picked = [tuple([column[k] for k in part] for column in rows) for part in (order[tenth:], order[:tenth])]
     return picked[0], picked[1]  # type: ignore[return-value]
 
 
-def load(name: str, data: Path) -> tuple[Rows, Rows]:
-    """Return the training texts and the test texts of a set, with their labels."""
+def load(name: str, data: Path, number: int = 0) -> tuple[Rows, Rows]:
+    """Return the training texts and the test texts of a set, with their labels; the number cuts off a test part."""
     if name in ("trec", "sst-2", "clinc150"):
         return known(name, "train", data), known(name, "test", data)
     if name in ("cr", "mpqa", "subj"):
-        return cut(known(name, "all", data))
+        return cut(known(name, "all", data), number)
     if name == "spam":
         pairs = [line.split("\t", 1) for line in lines(data / "sms_spam/sms.tsv.xz") if "\t" in line]
-        return cut(([text for _, text in pairs], [label for label, _ in pairs]))
+        return cut(([text for _, text in pairs], [label for label, _ in pairs]), number)
     found = []
     for split in ("train", "test"):
         if name == "banking77":
@@ -141,6 +142,7 @@ def measure(
     *,
     dev: bool = False,
     alone: bool = False,
+    cuts: bool = False,
     settings: Sequence[str] = (),
 ) -> dict[str, object]:
     """Train every system on one draw, or ours alone; for ``dev`` the test part is not read."""
@@ -150,7 +152,7 @@ def measure(
     from heedful.run.protocol import Protocol
     from heedful.run.recipe_files import load_config
 
-    training, test = load(name, data)
+    training, test = load(name, data, number if cuts else 0)
     (texts, labels), (tested, gold) = held_back(training) if dev else (training, test)
     rows = draw(labels, count, number, name)
     own, classes = [texts[k] for k in rows], [labels[k] for k in rows]
@@ -244,6 +246,7 @@ def main() -> None:
     parser.add_argument("--encoder", type=Path, help="folder of a pretrained encoder, tried frozen")
     parser.add_argument("--dev", action="store_true", help="judge on 1,000 training texts; for choosing")
     parser.add_argument("--alone", action="store_true", help="train no other system")
+    parser.add_argument("--cuts", action="store_true", help="cut off another test part for each draw")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of ours")
     parser.add_argument("--table", action="store_true", help="only print the means of what is there")
     asked = parser.parse_args()
@@ -255,9 +258,8 @@ def main() -> None:
                 if (name, count, number) in done:
                     continue
                 where = asked.data, asked.encoder
-                cell = measure(
-                    name, count, number, *where, dev=asked.dev, alone=asked.alone, settings=asked.set
-                )
+                how = {"dev": asked.dev, "alone": asked.alone, "cuts": asked.cuts}
+                cell = measure(name, count, number, *where, **how, settings=asked.set)
                 with asked.out.open("a") as file:
                     file.write(json.dumps(cell) + "\n")
     print("\n".join(table(kept(asked.out))))
