@@ -26,6 +26,7 @@ from heedful.nn.fused_dense import dense, dense_reference
 from heedful.nn.mixture import mix, mix_reference
 from heedful.nn.recurrent_steps import gru_steps, lstm_steps
 from heedful.structures import Sentences
+from plain_wheel import without_kernels
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:`torch.jit.script` is deprecated"
@@ -380,6 +381,15 @@ def test_gradients_of_each_example(name: str) -> None:
 
 @encoder
 def test_one_whole_graph(name: str) -> None:
+    compare_one_whole_graph(name)
+
+
+def test_one_whole_graph_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_kernels(monkeypatch)
+    compare_one_whole_graph("disan")
+
+
+def compare_one_whole_graph(name: str) -> None:
     torch._dynamo.reset()
     module, x = Encoding(build(name, **ONE_LAYER.get(name, {}))), words().requires_grad_()
     compiled = torch.compile(module, fullgraph=True, backend="aot_eager")

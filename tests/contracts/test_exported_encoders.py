@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from described import WIDTH, built
 from heedful.models import ENCODERS
 from heedful.structures import Sentences
+from plain_wheel import without_kernels
 
 
 class Encoding(nn.Module):
@@ -39,8 +40,22 @@ def inputs(*lengths: int) -> tuple[Tensor, Tensor]:
     return x, torch.arange(longest) < torch.tensor(lengths)[:, None]
 
 
+FEATURE_WISE = ("disan", "mdman", "bi-blosan", "resan")
+"""Encoders whose attention has a form of its own where no kernels are compiled."""
+
+
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_program_of_any_length(name: str) -> None:
+    run_a_program_of_any_length(name)
+
+
+@pytest.mark.parametrize("name", FEATURE_WISE)
+def test_a_program_of_any_length_without_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_kernels(monkeypatch)
+    run_a_program_of_any_length(name)
+
+
+def run_a_program_of_any_length(name: str) -> None:
     module, free = encoding(name), torch.export.Dim("L", min=2, max=400)
     with torch.inference_mode(False), torch.no_grad():
         shapes = {"x": {1: free}, "valid": {1: free}}
@@ -51,6 +66,15 @@ def test_a_program_of_any_length(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["disan", "mtsa", "mssan", "mdman", "bi-blosan", "bi-gru", "bi-lstm"])
 def test_compiled_for_any_length(name: str) -> None:
+    run_compiled_for_any_length(name)
+
+
+def test_compiled_for_any_length_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_kernels(monkeypatch)
+    run_compiled_for_any_length("disan")
+
+
+def run_compiled_for_any_length(name: str) -> None:
     torch._dynamo.reset()
     module = encoding(name)
     compiled = torch.compile(module, backend="aot_eager", fullgraph=True)

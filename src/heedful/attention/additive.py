@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -26,7 +27,7 @@ from heedful.attention.choice import (
     record_choice,
 )
 from heedful.attention.derivatives import plain_is_wanted
-from heedful.attention.native import Context
+from heedful.attention.native import Context, define_operator
 from heedful.attention.visibility import Band, Visible, check_visible
 
 SCALES = (0.1, 10.0)
@@ -133,8 +134,10 @@ def _pairwise(query: Tensor, visible: Visible) -> str:
 
 
 CHUNK_ELEMENTS = 1 << 22
-_Context = Context[tuple[Tensor, ...], tuple[Band | None, float]]
-"""It keeps the band, or None where visibility is a tensor, and the scale."""
+_Settings: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, int, int, bool, float]
+"""Query, key, value, valid, the pairs that are seen or None for a band, its bounds, and the scale."""
+_TENSORS = "Tensor query, Tensor key, Tensor value, Tensor valid, Tensor? keep"
+_ARGUMENTS = f"{_TENSORS}, int low, int high, bool diagonal, float scale"
 
 
 def additive_chunked(
@@ -144,51 +147,76 @@ def additive_chunked(
     # Padding may hold anything, and 0 * NaN is NaN.
     padding_BL1 = ~valid[..., None]
     query, key, value = (x.masked_fill(padding_BL1, 0) for x in (query, key, value))
-    output: Tensor = _Chunked.apply(query, key, value, valid, visible, scale)
-    return AttentionResult(output)
+    band, keep = (visible, None) if isinstance(visible, Band) else (Band(), visible)
+    return AttentionResult(_chunked(query, key, value, valid, keep, *band.bounds, float(scale)))
 
 
-class _Chunked(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: _Context,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        valid: Tensor,
-        visible: Visible,
-        scale: float,
-    ) -> Tensor:
-        output = torch.zeros_like(query)
-        for queries, keys in _chunks(query, visible):
-            keep = _keep(valid, visible, queries, keys)
-            weights, _ = _weights(query[:, queries], key[:, keys], keep, scale)
-            output[:, queries] = (weights * value[:, None, keys]).sum(dim=2)
-        band, dense = (visible, ()) if isinstance(visible, Band) else (None, (visible,))
-        ctx.save_for_backward(query, key, value, valid, output, *dense)
-        ctx.kept = band, scale
-        return output
+def _forward(*given: *_Settings) -> Tensor:
+    query, key, value, valid, *_ = given
+    scale, visible = given[-1], _visible(*given[4:8])
+    output = query.new_zeros(query.shape)
+    for queries, keys in _chunks(query, visible):
+        keep = _keep(valid, visible, queries, keys)
+        weights, _ = _weights(query[:, queries], key[:, keys], keep, scale)
+        output[:, queries] = (weights * value[:, None, keys]).sum(dim=2)
+    return output
 
-    @staticmethod
-    def backward(ctx: _Context, grad: Tensor) -> tuple[Tensor | None, ...]:
-        query, key, value, valid, output, *dense = ctx.saved_tensors
-        band, scale = ctx.kept
-        visible = dense[0] if band is None else band
-        if plain_is_wanted(grad):
-            return *additive_gradients(grad, query, key, value, valid, visible, scale), None, None, None
-        grad_query, grad_key, grad_value = (torch.zeros_like(x) for x in (query, key, value))
-        grad = grad.masked_fill(~valid[..., None], 0)
-        for queries, keys in _chunks(query, visible):
-            keep = _keep(valid, visible, queries, keys)
-            weights, tanh = _weights(query[:, queries], key[:, keys], keep, scale)
-            grad_BQ1D = grad[:, queries, None]
-            grad_value[:, keys] += (weights * grad_BQ1D).sum(dim=1)
-            # Softmax, then c tanh(z / c): d score = P (dP - sum P dP), d z = d score (1 - tanh^2).
-            pull = grad_BQ1D * (value[:, None, keys] - output[:, queries, None])
-            grad_BQKD = weights * pull * (1 - tanh * tanh)
-            grad_query[:, queries] = grad_BQKD.sum(dim=2)
-            grad_key[:, keys] += grad_BQKD.sum(dim=1)
-        return grad_query, grad_key, grad_value, None, None, None
+
+def _backward(grad: Tensor, output: Tensor, *given: *_Settings) -> tuple[Tensor, Tensor, Tensor]:
+    query, key, value, valid, *_ = given
+    scale, visible = given[-1], _visible(*given[4:8])
+    grad_query, grad_key, grad_value = (query.new_zeros(query.shape) for _ in range(3))
+    grad = grad.masked_fill(~valid[..., None], 0)
+    for queries, keys in _chunks(query, visible):
+        keep = _keep(valid, visible, queries, keys)
+        weights, tanh = _weights(query[:, queries], key[:, keys], keep, scale)
+        grad_BQ1D = grad[:, queries, None]
+        grad_value[:, keys] += (weights * grad_BQ1D).sum(dim=1)
+        # Softmax, then c tanh(z / c): d score = P (dP - sum P dP), d z = d score (1 - tanh^2).
+        pull = grad_BQ1D * (value[:, None, keys] - output[:, queries, None])
+        grad_BQKD = weights * pull * (1 - tanh * tanh)
+        grad_query[:, queries] = grad_BQKD.sum(dim=2)
+        grad_key[:, keys] += grad_BQKD.sum(dim=1)
+    return grad_query, grad_key, grad_value
+
+
+def _visible(keep: Tensor | None, low: int, high: int, diagonal: bool) -> Visible:
+    return Band(low, high, diagonal) if keep is None else keep
+
+
+_Context = Context[tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None, Tensor], tuple[int, int, bool, float]]
+"""It keeps the tensors, the output behind them, and the numbers of `_Settings`."""
+
+
+def _setup_context(ctx: _Context, inputs: _Settings, output: Tensor) -> None:
+    ctx.save_for_backward(*inputs[:5], output)
+    ctx.kept = inputs[5:]
+
+
+def _differentiate(ctx: _Context, grad: Tensor) -> tuple[Tensor | None, ...]:
+    query, key, value, valid, keep, output = ctx.saved_tensors
+    low, high, diagonal, scale = ctx.kept
+    if plain_is_wanted(grad):
+        visible = _visible(keep, low, high, diagonal)
+        return *additive_gradients(grad, query, key, value, valid, visible, scale), *(None,) * 6
+    given = (query, key, value, valid, keep, low, high, diagonal, scale)
+    return *_chunked_backward(grad, output, *given), *(None,) * 6
+
+
+_chunked_backward = define_operator(
+    f"additive_chunked_backward(Tensor grad, Tensor output, {_ARGUMENTS}) -> (Tensor, Tensor, Tensor)",
+    _backward,
+    lambda grad, output, query, *_: tuple(query.new_empty(query.shape) for _ in range(3)),
+    anywhere=True,
+)
+_chunked = define_operator(
+    f"additive_chunked({_ARGUMENTS}) -> Tensor",
+    _forward,
+    lambda query, *_: query.new_empty(query.shape),
+    anywhere=True,
+    backward=_differentiate,
+    setup_context=_setup_context,
+)
 
 
 def _weights(query: Tensor, key: Tensor, keep: Tensor, scale: float) -> tuple[Tensor, Tensor]:

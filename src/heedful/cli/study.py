@@ -71,6 +71,8 @@ def command(
     from heedful.run.studies import fold_settings, run_study
 
     out = out or kept_folder(recipe.named, "study")
+    folds = fold_settings(recipe.recipe, recipe.overrides, runs.folds or 0)
+    recipe.config(*folds)  # says what has no effect
     with (
         going_on_by("the same command goes on"),
         first_use_reported(quiet=printing.quiet),
@@ -89,12 +91,13 @@ def command(
             executor=executor,
             print_line=printing.print_line,
         )
-    shared = [*recipe.overrides, *fold_settings(recipe.recipe, recipe.overrides, runs.folds or 0)]
     with printing.stages():
         beside, failures = (
             (None, [])
             if no_baseline
-            else or_warning(lambda: beside_study(study, recipe.recipe, recipe.data, shared))
+            else or_warning(
+                lambda: beside_study(study, recipe.recipe, recipe.data, [*recipe.overrides, *folds])
+            )
         )
     for failure in failures:
         click.echo(failure, err=True)

@@ -79,6 +79,7 @@ def command(
     Example: heedful tune reviews.csv --trials 30
     """
     from heedful.errors import UsageError
+    from heedful.run.idle_settings import idle_in_space
     from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_search
 
     out = out or kept_folder(recipe.named, "search")
@@ -89,6 +90,8 @@ def command(
         )
     space = read_space(wanted.space, wanted.vary, config)
     search = Search(config, space, out, recipe.data, prune=not wanted.no_prune)
+    for line in idle_in_space(config, search.space):
+        click.echo(line, err=True)
     for name, domain in search.space.items():
         printing.print_line(f"varies {name}: {domain}")
     with (

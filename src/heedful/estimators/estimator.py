@@ -26,6 +26,7 @@ from heedful.machine import threads
 from heedful.run import RunConfig, RunResult, evaluate_corpus, from_examples, prepare_examples, train
 from heedful.run.card import cautions
 from heedful.run.distilling import PythonTeacher
+from heedful.run.idle_settings import idle_settings
 from heedful.run.protocol import few_rows
 from heedful.run.recipe_files import override
 from heedful.tasks import Text
@@ -161,6 +162,8 @@ class Estimator(SavedEstimator[Model]):
                 f"{type(self).__name__}: expected model.task to be one of {', '.join(self.tasks)}, got "
                 f"{config.model.task!r}"
             )
+        for line in idle_settings(config, (name.replace("__", ".") for name in self._settings)):
+            _log.warning(line)
         source = from_examples(
             weighted(self._examples(X, y, targets).examples, sample_weight),
             None if dev is None else self._dev(dev, targets),

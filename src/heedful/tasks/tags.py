@@ -40,7 +40,7 @@ from heedful.tasks.corpus_reading import in_whole
 from heedful.tasks.prepared import TRANSFER, Files, Prepared, Taught
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.reported import group_of_each, notes_of
-from heedful.tasks.sentences.used_settings import WORDS
+from heedful.tasks.sentences.used_settings import WORDS, vectors_problem
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.words.lexicon import Words
 from heedful.tasks.words.reading_settings import training_settings
@@ -105,6 +105,8 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
                 f"model.sentence = {config.model.sentence!r} reads whole texts; the linear part of tags reads the "
                 'vectors of each word with "mean" or "auto"'
             ]
+        if problem := vectors_problem(config):
+            return problem
         if config.model.encoder == NO_NETWORK and config.model.wide == "none":
             return ['model.encoder = "none" leaves the linear part alone: set model.wide = "linear"']
         if config.train.metric in ("macro_f1", "precision", "recall"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from heedful.models import NETWORKS
+from heedful.text.english import ENGLISH, package_of
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
@@ -31,6 +32,16 @@ _WITHOUT_WINDOWS = (*NETWORKS, "mdman", "resan")
 """Encoders that read both texts of a pair together, or that choose their masks by a policy."""
 
 
+def vectors_problem(config: RunConfig) -> list[str]:
+    """Return that the mean of word vectors is asked for where there are no vectors; nothing where there are some."""
+    if config.model.sentence != "mean" or config.text.vectors not in ("", "auto") or package_of(ENGLISH):
+        return []
+    return [
+        "model.sentence = \"mean\" reads word vectors, and there are none: pip install 'heedful[en]', name a file as "
+        'text.vectors, or set model.sentence = "auto", which reads what there is'
+    ]
+
+
 def sentence_problems(config: RunConfig, sides: int) -> list[str]:
     """Return what cannot be read in windows, in no order, or beside other settings, one sentence each.
 
@@ -41,6 +52,13 @@ def sentence_problems(config: RunConfig, sides: int) -> list[str]:
     Returns:
         The mistakes.
     """
+    if problem := vectors_problem(config):
+        return problem
+    if config.model.sentence == "overlap" and sides == 1:
+        return [
+            'model.sentence = "overlap" reads what the two texts of a pair have in common, and model.task = '
+            f'{config.model.task!r} has single texts: choose "mean", "en-sentences" or "auto"'
+        ]
     together = config.model.encoder in (*NETWORKS, "mdman")
     if config.model.matching == "symmetric" and together and sides == 2:
         return [
