@@ -60,6 +60,14 @@ class Sides(TransformerMixin, BaseEstimator):
         self.is_fitted_ = True
         return self
 
+    def fit_transform(self, X: Texts, y: object = None) -> sparse.csr_matrix:
+        """Collect the vocabulary of training texts and return their rows, so that each text is read once."""
+        rows = self.vectorizer.fit_transform([text for texts in X for text in texts]).tocsr()
+        rows.sort_indices()
+        self.is_fitted_ = True
+        sides = len(X[0])
+        return rows if sides == 1 else compared(*(rows[side::sides] for side in range(sides)))
+
     @property
     def bytes(self) -> int:
         """What the vocabulary takes on disk: each n-gram as text with an end, and its weight in 4 bytes."""
@@ -207,7 +215,7 @@ class LinearBaseline:
 
     def _train(self, splits: Splits) -> LinearModel:
         features = self.features()
-        rows = features.fit(splits.train.texts).transform(splits.train.texts)
+        rows = features.fit_transform(splits.train.texts)
         held = None if splits.dev is None else features.transform(splits.dev.texts)
         found: list[tuple[float, LinearModel]] = []
         for strength in self.grid:

@@ -58,6 +58,11 @@ class Joined(TransformerMixin, BaseEstimator):
         self.is_fitted_ = True
         return self
 
+    def fit_transform(self, X: Texts, y: object = None) -> sparse.csr_matrix:
+        """Collect what the parts need from training texts, and return their rows."""
+        self.is_fitted_ = True
+        return sparse.hstack([part.fit_transform(X) for part in self.parts], format="csr")
+
     def transform(self, X: Texts) -> sparse.csr_matrix:
         """Return one row an example."""
         return sparse.hstack([part.transform(X) for part in self.parts], format="csr")

@@ -41,6 +41,9 @@ class Features(typing.Protocol):
     def transform(self, X: Texts) -> Rows:
         """Return one row an example."""
 
+    def fit_transform(self, X: Texts) -> Rows:
+        """Collect what it needs from training texts, and return their rows."""
+
 
 @dataclass(frozen=True)
 class Split:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC
@@ -20,11 +22,13 @@ from heedful.baselines.linear import (
     TFIDF_RIDGE,
     LinearBaseline,
     Sides,
+    character_tfidf,
     compared,
     word_presence,
     word_tfidf,
 )
 from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
+from heedful.baselines.rivals import Joined
 from heedful.baselines.splits import Split, Splits
 from heedful.text.vectors import WordVectors
 
@@ -175,3 +179,15 @@ def test_logistic_regression_gives_its_own_margins() -> None:
     np.testing.assert_allclose(
         1 / (1 + np.exp(outputs[:, 0] - outputs[:, 1])), probabilities[:, 1], rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("make", [word_presence, word_tfidf, character_tfidf])
+def test_rows_of_training_texts_are_those_that_are_made_later(make: Callable[[], CountVectorizer]) -> None:
+    singles = [("a b c b",), ("c d",), ("",), ("b a",)]
+    for texts in (singles, [("a b", "b c"), ("c d", "a"), ("", "b b")]):
+        joined, once = Joined([Sides(make()), Sides(make())]), Sides(make())
+        both = joined.fit_transform(texts), once.fit_transform(texts)
+        assert np.array_equal(both[0].toarray(), joined.transform(texts).toarray())
+        assert np.array_equal(both[1].toarray(), once.transform(texts).toarray())
+        assert both[1].has_sorted_indices
+        assert np.array_equal(both[1].toarray(), Sides(make()).fit(texts).transform(texts).toarray())
