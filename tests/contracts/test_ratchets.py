@@ -51,7 +51,8 @@ TODAY = {
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
-    "everyday words in public names": 13,
+    "everyday words in public names": 0,
+    "crews of processes": 2,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
 SLACK = {"files": 633, "lines": 106229}
@@ -93,6 +94,11 @@ def is_model_check(node: ast.AST) -> bool:
     return bool({inner.id for inner in ast.walk(node.args[1]) if isinstance(inner, ast.Name)} & MODELS)
 
 
+def starts_process(node: ast.AST) -> bool:
+    """Return whether this makes a process of `multiprocessing`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "Process"
+
+
 def public_names(node: ast.AST) -> list[str]:
     """Return the name of a public class or function, and those of its parameters."""
     if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or node.name.startswith(
@@ -130,6 +136,7 @@ def figures() -> dict[str, int]:
             for node in found
             for name in public_names(node)
         ),
+        "crews of processes": sum(any(map(starts_process, found)) for found in nodes.values()),
     }
 
 

@@ -15,6 +15,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from heedful.attention.mask_expressions import read_expression
 from heedful.attention.visibility import Band, Visible
 from heedful.errors import UsageError, nearest
 from heedful.structures import Sentences
@@ -327,13 +328,6 @@ def mask_names() -> tuple[str, ...]:
     return (*_WITHOUT_NUMBER, *(f"{name}(N)" for name in _WITH_NUMBER))
 
 
-_TOKEN = re.compile(r"\s*(?:(?P<name>[a-z_]+)(?:\(\s*(?P<number>\d+)\s*\))?|(?P<sign>[&|()]))")
-
-
-_LONGEST = 1_000
-"""Characters of the longest text of a mask."""
-
-
 def parse_mask(text: str) -> Mask:
     """Read a mask from its text; ``&`` binds tighter than ``|`` and brackets group.
 
@@ -346,72 +340,13 @@ def parse_mask(text: str) -> Mask:
     Raises:
         UsageError: if the text is not a mask, with the nearest valid name.
     """
-    if len(text) > _LONGEST:
-        raise UsageError(f"mask {text!r:.60}: has {len(text):,} characters, and at most {_LONGEST} are read")
-    parser = _Parser(text)
-    try:
-        mask = parser.either()
-    except RecursionError:
-        raise parser.error("brackets are nested too deeply") from None
-    if parser.sign is not None or parser.name is not None:
-        raise parser.error(f"unexpected {parser.sign or parser.name!r}")
-    return mask
+    return read_expression(text, _named)
 
 
-class _Parser:
-    """Recursive descent over names and signs."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.position = text, 0
-        self.name: str | None = None
-        self.number: str | None = None
-        self.sign: str | None = None
-        self.advance()
-
-    def error(self, why: str) -> UsageError:
-        return UsageError(f"mask {self.text!r:.80}: {why}; write for example 'forward & window(5)'")
-
-    def advance(self) -> None:
-        self.name = self.number = self.sign = None
-        if not self.text[self.position :].strip():
-            return
-        match = _TOKEN.match(self.text, self.position)
-        if match is None:
-            raise self.error(f"cannot read {self.text[self.position :].strip()!r}")
-        self.position = match.end()
-        self.name, self.number, self.sign = match["name"], match["number"], match["sign"]
-
-    def either(self) -> Mask:
-        mask = self.both()
-        while self.sign == "|":
-            self.advance()
-            mask = mask | self.both()
-        return mask
-
-    def both(self) -> Mask:
-        mask = self.one()
-        while self.sign == "&":
-            self.advance()
-            mask = mask & self.one()
-        return mask
-
-    def one(self) -> Mask:
-        if self.sign == "(":
-            self.advance()
-            mask = self.either()
-            if self.sign != ")":
-                raise self.error("a bracket is not closed")
-        elif self.name is None:
-            raise self.error("a mask is missing" if self.sign is None else f"unexpected {self.sign!r}")
-        elif self.name in _WITH_NUMBER:
-            if self.number is None:
-                raise self.error(f"{self.name} needs a width: {self.name}(5)")
-            mask = _WITH_NUMBER[self.name](int(self.number))
-        elif self.name in _WITHOUT_NUMBER:
-            if self.number is not None:
-                raise self.error(f"{self.name} takes no number")
-            mask = _WITHOUT_NUMBER[self.name]()
-        else:
-            raise self.error(f"unknown mask {self.name!r}: {nearest(self.name, mask_names())}")
-        self.advance()
-        return mask
+def _named(name: str, number: str | None) -> Mask | str:
+    """Return the mask of a name and the number in brackets behind it, or what is wrong with them."""
+    if name in _WITH_NUMBER:
+        return f"{name} needs a width: {name}(5)" if number is None else _WITH_NUMBER[name](int(number))
+    if name in _WITHOUT_NUMBER:
+        return _WITHOUT_NUMBER[name]() if number is None else f"{name} takes no number"
+    return f"unknown mask {name!r}: {nearest(name, mask_names())}"

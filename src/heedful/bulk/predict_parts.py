@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from heedful.bulk.batch_answers import BatchAnswers, ModelOptions
-from heedful.bulk.crew import each_done
 from heedful.bulk.output_folder import SIDE, OutputFolder
 from heedful.bulk.part_files import Part, find_files, list_parts
 from heedful.bulk.part_task import Counts, Form, Order, layout_of, prepare_parts
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
+from heedful.machine.crew import each_done
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 

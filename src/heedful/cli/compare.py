@@ -30,7 +30,7 @@ class Examples:
     data: Path | None
     references: Path | None
 
-    def given(self) -> bool:
+    def has_options(self) -> bool:
         """Return whether any option but the folder of data sets is given."""
         options = (self.on, self.references, *self.reading.as_options().values())
         return any(value is not None for value in options)
@@ -108,7 +108,7 @@ def _runs(folder: Path, examples: Examples) -> list[Run]:
     from heedful.run.evaluate import evaluate_corpus
 
     if is_study(folder):
-        if examples.given():
+        if examples.has_options():
             raise UsageError(f"{folder} is a study; --on and the options of its file are for two models")
         return read_study(folder)
     if examples.on is None:

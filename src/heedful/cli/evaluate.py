@@ -121,7 +121,7 @@ def command(
     if gate:
         _refuse_other_metric(gate[0], (*task_of(predictor).metrics, "ece"))
     promising = tree.of(sets.of(predictor))
-    report, skipped = evaluate_gold(predictor, gold.file, gold.split, gold.data, gold.given(references))
+    report, skipped = evaluate_gold(predictor, gold.file, gold.split, gold.data, gold.options(references))
     found = None
     reject = predictor.about.reject
     rejection = levels = None

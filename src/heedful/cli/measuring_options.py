@@ -53,7 +53,7 @@ class GoldOptions:
     data: Path | None
     reading: Reading
 
-    def given(self, references: Path | None = None) -> dict[str, object]:
+    def options(self, references: Path | None = None) -> dict[str, object]:
         """Return the options that say how FILE is read, by their names.
 
         Args:
@@ -79,7 +79,7 @@ class GoldOptions:
         """
         from heedful.run.evaluate import read_gold
 
-        return read_gold(model, self.file, self.split, self.data, self.given(references))
+        return read_gold(model, self.file, self.split, self.data, self.options(references))
 
 
 @dataclass(frozen=True)

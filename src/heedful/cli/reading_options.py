@@ -115,7 +115,7 @@ def as_settings(reading: Reading) -> list[str]:
         raise UsageError("--column group=NAME is for evaluation; training does not group its examples")
     named = {
         **{f"data.{role}": name for role, name in reading.columns.items()},
-        **{f"data.options.{name}": value for name, value in reading.said().items()},
+        **{f"data.options.{name}": value for name, value in reading.chosen_options().items()},
     }
     return [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items()]
 

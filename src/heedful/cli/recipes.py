@@ -6,6 +6,8 @@ import click
 
 OWN = "my-"
 """Beginning of the names of recipes for one's own data."""
+FIRST = "my-texts"
+"""The one that a newcomer wants."""
 
 
 @click.command()
@@ -21,6 +23,6 @@ def command(name: str | None) -> None:
     if name is not None:
         click.echo(recipe_text(name), nl=False)
         return
-    names = sorted(recipe_names(), key=lambda each: not each.startswith(OWN))
+    names = sorted(recipe_names(), key=lambda each: (each != FIRST, not each.startswith(OWN), each))
     for line in aligned_table((each, recipe_text(each).splitlines()[0].lstrip("# ")) for each in names):
         click.echo(line)

@@ -94,7 +94,7 @@ def notes_on_columns(features: Sequence[str], corpus: Corpus) -> tuple[str, ...]
     rows = [columns.read_plain(*each) for each in found]
     golds = [_plain_gold(example.target) for example in examples]
     doubts = doubts_about_columns(features, [example.cells for example in examples])
-    notes = [f"columns beside the text: {columns.said()}", *doubts]
+    notes = [f"columns beside the text: {columns.summary()}", *doubts]
     for at, name in enumerate(columns.names):
         if _tells([row[at] for row in rows], golds):
             notes.append(

@@ -170,7 +170,7 @@ def deletion_of(
     keep = np.ones((2 + len(chance), len(places)), bool)
     for row, removed in zip(keep[1:], (top, *chance), strict=True):
         row[removed] = False
-    before, after_top, *after = question.ask(keep).tolist()
+    before, after_top, *after = question.evaluate(keep).tolist()
     removed_words = tuple(question.words[side][i] for side, i in (places[t] for t in top))
     return DeletionScore(
         k=k,

@@ -68,7 +68,7 @@ def measure_text(
         )  # the rank of each word, 0 the largest
         without = np.array([first >= size for size in sizes])
         keep += [without, ~without]
-    answers = question.ask(np.concatenate(keep))
+    answers = question.evaluate(np.concatenate(keep))
     whole, falls = answers[0], answers[0] - answers[1 : count + 1]
     rest = answers[count + 1 :].reshape(len(orders), 2, len(sizes))
     found = {}

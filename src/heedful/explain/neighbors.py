@@ -67,7 +67,7 @@ class Neighbor:
         }
 
     @property
-    def said(self) -> str:
+    def gold_text(self) -> str:
         """The gold as a text."""
         if isinstance(self.label, tuple):
             return ", ".join(self.label)

@@ -28,7 +28,7 @@ def neighbor_lines(found: Sequence[Neighbor], width: int) -> list[str]:
     """
     lines = [TITLE]
     for each in found:
-        head = f"  {each.similarity:.2f}  {shorten(visible(each.said), 30)}  row {each.row:,}"
+        head = f"  {each.similarity:.2f}  {shorten(visible(each.gold_text), 30)}  row {each.row:,}"
         text = f"  {_texts(each)}" if each.texts else ""
         lines.append(shorten(head + text, width))
         if each.shared:
@@ -58,13 +58,15 @@ def _example(each: Neighbor) -> str:
     """Write a training example for a narrow screen too: its text, and below it label, row and shared words."""
     text = f"<bdi>{escape(_texts(each))}</bdi><br>" if each.texts else ""
     shared = f" · both have <bdi>{escape(_shared(each))}</bdi>" if each.shared else ""
-    return f'{text}<b><bdi>{escape(visible(each.said))}</bdi></b> <span class="muted">row {each.row:,}{shared}</span>'
+    gold = escape(visible(each.gold_text))
+    return f'{text}<b><bdi>{gold}</bdi></b> <span class="muted">row {each.row:,}{shared}</span>'
 
 
 def as_cell(found: Sequence[Neighbor]) -> str:
     """Write neighbors in one cell: their labels with how alike they are, the most alike first."""
     return "; ".join(
-        f"{each.said} {each.similarity:.2f} row {each.row}" + (f" {_texts(each)!r}" if each.texts else "")
+        f"{each.gold_text} {each.similarity:.2f} row {each.row}"
+        + (f" {_texts(each)!r}" if each.texts else "")
         for each in found
     )
 

@@ -69,8 +69,8 @@ class CategoryColumn(FeatureColumn):
         known = value is None or value in self._places
         return super().shown(value) if known else f"{value} (as other rare ones)"
 
-    def said(self) -> str:
-        """See `FeatureColumn.said`."""
+    def summary(self) -> str:
+        """See `FeatureColumn.summary`."""
         rest = self.count - len(self.values)
         kinds = f"category, {self.count:,} value{'s' * (self.count != 1)}"
         return f"{kinds}, of which {rest:,} rare ones share a weight" if rest else kinds

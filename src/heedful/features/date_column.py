@@ -76,7 +76,7 @@ class DateColumn(FeatureColumn):
             found.append((21 + 24 * self.has_hours + self.years.index(value.year), _PART))
         return found
 
-    def said(self) -> str:
-        """See `FeatureColumn.said`."""
+    def summary(self) -> str:
+        """See `FeatureColumn.summary`."""
         first, last = (np.datetime64(int(days), "D") for days in (self.least, self.greatest))
         return f"date, {first} to {last}" if self.years else "date, none given"

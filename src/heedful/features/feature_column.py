@@ -42,7 +42,7 @@ class FeatureColumn(ABC):
         """Return the numbers of a value that are not 0, each with its place in `parts`."""
 
     @abstractmethod
-    def said(self) -> str:
+    def summary(self) -> str:
         """Return what it holds, in a few words."""
 
     @property

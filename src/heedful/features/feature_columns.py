@@ -116,9 +116,9 @@ class FeatureColumns:
         places, values = zip(*found, strict=True)
         return np.array(places, np.int64), np.array(values, np.float64)
 
-    def said(self) -> str:
+    def summary(self) -> str:
         """Return what the columns are, in one line."""
-        return ", ".join(f"“{column.name}” ({column.said()})" for column in self.columns)
+        return ", ".join(f"“{column.name}” ({column.summary()})" for column in self.columns)
 
     def table(self) -> list[dict[str, object]]:
         """Return what a folder keeps of the columns."""

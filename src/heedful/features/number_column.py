@@ -89,6 +89,6 @@ class NumberColumn(FeatureColumn):
         line = (1, (inside - self.center) / self.scale)
         return (line, (2 + bisect_right(self.edges, inside), _FIFTH)) if self.edges else (line,)
 
-    def said(self) -> str:
-        """See `FeatureColumn.said`."""
+    def summary(self) -> str:
+        """See `FeatureColumn.summary`."""
         return f"number, {self.least:.6g} to {self.greatest:.6g}"

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from heedful.errors import HeedfulError
 from heedful.labeling.forms import Form, Label
-from heedful.labeling.teaching import Lesson, Taught, Texts, teach
+from heedful.labeling.teaching import Lesson, Taught, Texts, teacher
 from heedful.machine.child import Failed
+from heedful.machine.crew import Manner, Member
 from heedful.machine.endings import end_all
-from heedful.machine.signals import signals_held_back
 from heedful.serving.private_folder import temporary_folder
 from heedful.serving.served_model import ServedModel, open_served
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
-
-_SPAWN = multiprocessing.get_context("spawn")
 FIRST = 20
 """Labels from which on a model is trained."""
 _MORE = 0.1
 """Share of new labels after which the next one is trained; at least `_AT_LEAST`."""
 _AT_LEAST = 5
+_PATIENCE = 2.0
+"""Seconds in which the process that trains ends when the page is closed."""
 _RANKED = 30
 """Classes that a page is given with their probabilities."""
 
@@ -70,8 +66,7 @@ class Learner:
     def __init__(self, form: Form, threads: int | None, done: Callable[[Lesson, Taught], None]) -> None:
         self._form, self._threads, self._done = form, threads, done
         self._model: ServedModel | None = None
-        self._child: SpawnProcess | None = None
-        self._to_child: Connection | None = None
+        self._child: Member | None = None
         self._lock = threading.Lock()
         self._tried = 0
         self._closed = self.is_training = False
@@ -143,7 +138,7 @@ class Learner:
             self._closed = True
             child = self._child
         if child is not None:
-            end_all([child], 2.0)
+            end_all([child.process], _PATIENCE)
         if self._model is not None:
             self._model.remove_copy()
 
@@ -166,30 +161,23 @@ class Learner:
 
     def _asked(self, lesson: Lesson) -> object:
         """Let the child train; one that was killed is started anew the next time."""
-        try:
-            connection = self._start()
-            connection.send(lesson)
-            return connection.recv()
-        except (EOFError, OSError):
-            with self._lock:
-                child, self._child, self._to_child = self._child, None, None
-            if child is not None:
-                child.join(2.0)
-            code = child.exitcode if child is not None else None
-            return Failed(HeedfulError, f"the process that trains ended with exit status {code}")
-
-    def _start(self) -> Connection:
         with self._lock:
             if self._closed:
-                raise EOFError
-            if self._to_child is None or self._child is None:
-                ours, theirs = _SPAWN.Pipe()
-                with signals_held_back():
-                    self._child = _SPAWN.Process(target=teach, args=(theirs, self._threads), daemon=True)
-                    self._child.start()
-                theirs.close()
-                self._to_child = ours
-            return self._to_child
+                return Failed(HeedfulError, "the page is closed")
+            if self._child is None:
+                self._child = Member(teacher, (), Manner(self._threads))
+            child = self._child
+        child.give("training", lesson)
+        try:
+            return child.connection.recv()
+        except (EOFError, OSError):
+            if self._closed:
+                return Failed(HeedfulError, "the page is closed")
+            child.close()
+            self._child = None
+            return Failed(
+                HeedfulError, f"the process that trains ended with exit status {child.process.exitcode}"
+            )
 
 
 def _places(spans: Sequence[Mapping[str, Any]], words: Sequence[tuple[int, int]]) -> Label:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -14,13 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heedful.machine import threads
-from heedful.machine.child import Failed, end_with_parent
-from heedful.machine.signals import let_terminate
-
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from heedful.labeling.forms import Kind, Label
 
 Texts = tuple[str, ...]
@@ -81,28 +73,14 @@ class Taught:
     doubts: tuple[Doubt, ...] = field(default=())
 
 
-def teach(connection: Connection, number: int | None) -> None:
-    """Train as often as asked to; the parent gets `Taught` or `Failed` for each `Lesson`.
+def teacher() -> Callable[[Lesson], Taught]:
+    """Prepare the process that trains.
 
-    Args:
-        connection: to the parent; the process ends when it is closed.
-        number: threads of the process; None lets it choose.
+    Returns:
+        What it does with each lesson.
     """
-    let_terminate()
-    threads.begin(number)
-    end_with_parent()
     logging.getLogger("heedful").setLevel(logging.ERROR)  # the page says what a person can do about it
-    while True:
-        try:
-            lesson = connection.recv()
-        except (EOFError, OSError):
-            sys.exit(0)
-        try:
-            answer: object = taught(lesson)
-        except (Exception, KeyboardInterrupt) as error:
-            answer = Failed.of(error, "training")
-        with contextlib.suppress(OSError):  # the parent is about to end
-            connection.send(answer)
+    return taught
 
 
 def taught(lesson: Lesson) -> Taught:

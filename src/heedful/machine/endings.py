@@ -13,12 +13,12 @@ PATIENCE = 10.0
 """Seconds that a process has to end by itself."""
 
 
-def end_all(processes: Iterable[BaseProcess], seconds: float = PATIENCE) -> None:
+def end_all(processes: Iterable[BaseProcess], seconds: float | None = PATIENCE) -> None:
     """Ask processes to end, wait for them, and kill those that do not: one that is stopped, or hangs, hears no asking.
 
     Args:
         processes: that this process has started.
-        seconds: that they have in all.
+        seconds: that they have in all; None for as long as it takes.
     """
     running = list(processes)
     for process in running:
@@ -26,16 +26,16 @@ def end_all(processes: Iterable[BaseProcess], seconds: float = PATIENCE) -> None
     wait_for_all(running, seconds)
 
 
-def wait_for_all(processes: Iterable[BaseProcess], seconds: float = PATIENCE) -> None:
+def wait_for_all(processes: Iterable[BaseProcess], seconds: float | None = PATIENCE) -> None:
     """Wait for processes that are about to end, and kill those that do not.
 
     Args:
         processes: that this process has started.
-        seconds: that they have in all.
+        seconds: that they have in all; None for as long as it takes.
     """
-    until = time.monotonic() + seconds
+    until = None if seconds is None else time.monotonic() + seconds
     for process in processes:
-        process.join(max(0.0, until - time.monotonic()))
+        process.join(None if until is None else max(0.0, until - time.monotonic()))
         if process.exitcode is None:
             send(process, signal.SIGKILL)
             process.join()

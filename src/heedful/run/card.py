@@ -15,7 +15,7 @@ from heedful.model.decisions import kind_of
 from heedful.model.kept_examples import KeptExamples
 from heedful.model.kept_sums import KeptSums
 from heedful.models.config import NO_NETWORK
-from heedful.run.columns_said import columns_left_out, columns_of_card
+from heedful.run.column_notes import columns_left_out, columns_of_card
 from heedful.run.learning_on import about_learning_on
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig

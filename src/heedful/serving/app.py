@@ -23,7 +23,6 @@ from heedful.serving.bodies import (
     read_texts,
 )
 from heedful.serving.bounds import Bounds, Refused
-from heedful.serving.columns_asked import with_columns
 from heedful.serving.counters import (
     OPENMETRICS,
     PROMETHEUS,
@@ -37,6 +36,7 @@ from heedful.serving.explaining import Explaining, with_further
 from heedful.serving.guarded_app import Access, GuardedApp, Handler
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, plain_json
+from heedful.serving.request_columns import with_columns
 from heedful.serving.served_model import Vector
 from heedful.serving.sets import promise_for, read_predicted, wish_of
 from heedful.serving.shelf import Served, Shelf
@@ -168,7 +168,7 @@ class App(GuardedApp):
             page = render_html(explanation) if asked.options["page"] else ""
             return json_line(explanation.to_dict()), page
 
-        future, cancel = self._explaining.ask(work)
+        future, cancel = self._explaining.submit(work)
         self._explanations += 1
         try:
             line, page = await _unless_left(request, asyncio.wrap_future(future))

@@ -36,7 +36,7 @@ class Explaining:
         self._thread: threading.Thread | None = None
         self.is_busy = False
 
-    def ask(self, work: Callable[[], Result]) -> tuple[Future[Result], Cancel]:
+    def submit(self, work: Callable[[], Result]) -> tuple[Future[Result], Cancel]:
         """Queue a call.
 
         Args:

@@ -207,7 +207,7 @@ class Table:
         how = self._how(file, options, run)
         columns = {role: how.columns.get(role, role) for role in (*self.texts, self.gold)}
         read: Callable[..., Corpus] = partial(
-            read_table, **how.said(), features=how.features, label_columns=self.label_columns
+            read_table, **how.chosen_options(), features=how.features, label_columns=self.label_columns
         )
         return read(file, **columns, group=how.columns.get("group"), known=labels, keep_empty=True)
 

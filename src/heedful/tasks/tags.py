@@ -121,10 +121,10 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         paths, fingerprint = one_file_a_part(names, root)
         return Files(lambda: {part: read(path) for part, path in paths.items()}, fingerprint)
 
-    def read_gold(self, model: TagsModel, file: Path, given: Mapping[str, object]) -> Corpus:
+    def read_gold(self, model: TagsModel, file: Path, options: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`; the file is read as the training file was, and all its sentences count alike."""
-        options = {name: value for name, value in model.file_options().items() if name != "weight"}
-        return check_options(options, read_tags, "files of tags", ("gold",))(file)
+        own = {name: value for name, value in model.file_options().items() if name != "weight"}
+        return check_options(own, read_tags, "files of tags", ("gold",))(file)
 
     def request_files(self, model: TagsModel) -> RequestFiles:
         """See `Task.request_files`: files of words."""

@@ -95,7 +95,7 @@ def test_of_very_many_categories_the_most_frequent_have_a_weight_of_their_own() 
         *[str(number) for number in range(100_000)], *[f"{n}" for n in range(2_000)], kind="category"
     )
     assert columns.width == 1_002
-    assert "100,000 values, of which 99,000 rare ones share a weight" in columns.said()
+    assert "100,000 values, of which 99,000 rare ones share a weight" in columns.summary()
 
 
 def test_a_column_of_which_every_row_has_another_value_is_refused() -> None:

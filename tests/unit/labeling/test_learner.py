@@ -57,8 +57,8 @@ def test_a_model_is_trained_beside_and_answers_with_the_words_that_count() -> No
         assert learner.is_due(FIRST + 5)
 
         assert learner._child is not None
-        send(learner._child, 9)  # as the system does when memory is short
-        learner._child.join()
+        send(learner._child.process, 9)  # as the system does when memory is short
+        learner._child.process.join()
         learner.train(TEXTS[:30], LABELS[:30], [])
         while learner.is_training:
             threading.Event().wait(0.05)
@@ -69,7 +69,7 @@ def test_a_model_is_trained_beside_and_answers_with_the_words_that_count() -> No
     finally:
         learner.close()
     assert learner._child is not None
-    assert learner._child.exitcode is not None
+    assert learner._child.process.exitcode is not None
 
 
 def test_labels_of_one_kind_are_too_few() -> None:
@@ -114,7 +114,7 @@ def test_every_form_has_a_model(tmp_path: Path, kind: Any, texts: Any, labels: A
 @pytest.fixture
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the teacher's process be forked from one that has imported all; another test starts it anew."""
-    monkeypatch.setattr("heedful.labeling.learner._SPAWN", CONTEXT)
+    monkeypatch.setattr("heedful.machine.crew._SPAWN", CONTEXT)
 
 
 @pytest.mark.usefixtures("forked")

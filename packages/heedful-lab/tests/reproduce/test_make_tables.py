@@ -12,13 +12,13 @@ import pytest
 import tiny
 from forked_commands import CONTEXT
 from heedful.errors import ArtifactError, MissingExtraError, UsageError
-from heedful.machine import child
+from heedful.machine import crew
 from heedful.machine.executors import OneByOne
 from heedful.run.kept_settings import plain_settings
 from heedful.run.recipe_files import load_config
 from heedful.storage.layout import FOLD, Varied
 from heedful_lab.reproduce import cell_runs as gathering
-from heedful_lab.reproduce import making, runner
+from heedful_lab.reproduce import command_process, making, runner
 from heedful_lab.reproduce.cell_runs import gather
 from heedful_lab.reproduce.making import make, narrow
 from heedful_lab.reproduce.plan import System, experiments, find_table, systems
@@ -101,7 +101,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
 ) -> None:
     wrong = {**SYSTEMS, "other": System("other", ("model.hidden=0",), {})}
     monkeypatch.setattr(runner, "systems", lambda: wrong)
-    monkeypatch.setattr(child, "_SPAWN", CONTEXT)
+    monkeypatch.setattr(crew, "_SPAWN", CONTEXT)
     said: list[str] = []
     made = make(TABLE, Order(declared, tmp_path / "out", print_line=said.append), jobs=2)
     (failure,) = made.failures
@@ -326,7 +326,7 @@ def test_a_table_made_by_another_command_runs_it(tmp_path: Path, monkeypatch: py
         ran.append(words)
         return 6 * (len(ran) - 1)  # the second one fails
 
-    monkeypatch.setattr(child, "run_command", stand_in)
+    monkeypatch.setattr(command_process, "run_words", stand_in)
     assert tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "out").code == 0
     assert ran[0] == [
         *("bench", "--full", "--out", str(tmp_path / "out")),
@@ -344,7 +344,7 @@ def test_the_scoreboard_reads_the_folder_of_data_sets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[list[str]] = []
-    monkeypatch.setattr(child, "run_command", lambda words: ran.append(words) or 0)
+    monkeypatch.setattr(command_process, "run_words", lambda words: ran.append(words) or 0)
     assert tiny.run("reproduce", "users-choice", "--out", tmp_path / "out", "--data", tmp_path).code == 0
     assert ran[0][0] == "baselines"
     assert ran[0][-4:] == ["--out", str(tmp_path / "out"), "--data", str(tmp_path)]

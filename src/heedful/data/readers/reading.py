@@ -145,9 +145,9 @@ class Reading:
 
     def of_tables(self) -> dict[str, object]:
         """Return what is said beside the columns and is for tables alone."""
-        return {name: value for name, value in self.said().items() if name != "encoding"}
+        return {name: value for name, value in self.chosen_options().items() if name != "encoding"}
 
-    def said(self) -> ReadingOptions:
+    def chosen_options(self) -> ReadingOptions:
         """Return `options` without those that are left to the reader."""
         return _options_of(self.options())
 
@@ -165,12 +165,12 @@ class Reading:
         Returns:
             How to read it.
         """
-        kept = trained.said()
+        kept = trained.chosen_options()
         kept.pop("query", None)
         for name in meaningless(file):
             kept.pop(name, None)  # type: ignore[misc]
         if os.path.isdir(file):  # whose columns have names of their own
-            return replace(self, features=trained.features, **(kept | self.said()))
+            return replace(self, features=trained.features, **(kept | self.chosen_options()))
         if self.encoding is None and "encoding" in kept and _is_utf8(file):
             del kept["encoding"]
         if self.separator is None and "separator" in kept:
@@ -178,7 +178,7 @@ class Reading:
             if mark.encode("ascii", "replace") not in _first_line(file):
                 del kept["separator"]
         columns, features = {**trained.columns, **self.columns}, self.features or trained.features
-        return replace(self, columns=columns, features=features, **(kept | self.said()))
+        return replace(self, columns=columns, features=features, **(kept | self.chosen_options()))
 
 
 def meaningless(file: Path) -> tuple[str, ...]:

@@ -304,7 +304,7 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
 
 def _say_unused(file: Path, how: Reading) -> None:
     """Report which options the format of a file does not have, so that nobody believes that they were followed."""
-    said = how.said()
+    said = how.chosen_options()
     for name in meaningless(file):
         if said.get(name, "utf-8") not in ("", "utf-8", True):
             option = f"no-{name}" if name in ("quotes", "header") else name

@@ -25,7 +25,7 @@ def leave_one_out(question: Question) -> tuple[NDArray[np.float64], float]:
         How far the value falls without each of the words that may be deleted, [P], and the value with all words.
     """
     count = len(question.places)
-    values = question.ask(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
+    values = question.evaluate(np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool)]))
     return values[0] - values[1:], float(values[0])
 
 
@@ -42,7 +42,7 @@ def occlusion(question: Question) -> Attribution:
     """
     count = len(question.places)
     keep = np.concatenate([np.ones((1, count), bool), ~np.eye(count, dtype=bool), np.zeros((1, count), bool)])
-    values = question.ask(keep)
+    values = question.evaluate(keep)
     whole, start, falls = float(values[0]), float(values[-1]), values[0] - values[1:-1]
     together = whole - start - float(falls.sum())
     return Attribution("occlusion", question.of, question.by_side(falls), whole, start, together)
@@ -78,7 +78,7 @@ def shapley(question: Question, *, orders: int = ORDERS, seed: int = 0) -> Attri
     both = np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(2 * pairs, count)
     rank = np.argsort(both, axis=1)  # [orders, P]: where each word stands in the order
     keep = rank[:, None, :] < np.arange(count + 1)[None, ::-1, None]  # all words first
-    values = question.ask(keep.reshape(-1, count)).reshape(2 * pairs, count + 1)[:, ::-1]
+    values = question.evaluate(keep.reshape(-1, count)).reshape(2 * pairs, count + 1)[:, ::-1]
     added = np.take_along_axis(np.diff(values, axis=1), rank, axis=1)
     means = added.reshape(pairs, 2, count).mean(axis=1)
     errors = means.std(axis=0, ddof=1) / np.sqrt(pairs)
@@ -97,7 +97,7 @@ def _exactly(question: Question, count: int) -> Attribution:
     chosen = np.arange(2**count - 1, -1, -1)  # all words first
     keep = (chosen[:, None] >> np.arange(count)[None]) & 1 > 0
     values = np.empty(2**count)
-    values[chosen] = question.ask(keep)
+    values[chosen] = question.evaluate(keep)
     sizes = np.bincount(chosen, weights=keep.sum(axis=1)).astype(int)
     weight = np.array([factorial(s) * factorial(count - s - 1) / factorial(count) for s in range(count)])
     found = np.zeros(count)

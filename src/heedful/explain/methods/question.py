@@ -40,7 +40,7 @@ class Question:
         all_of_them = ((side, i) for side, column in enumerate(self.words) for i in range(len(column)))
         return [place for place in all_of_them if place not in self.fixed]
 
-    def ask(self, keep: ArrayLike) -> NDArray[np.float64]:
+    def evaluate(self, keep: ArrayLike) -> NDArray[np.float64]:
         """Return the values for choices of words; all of them are computed at once, and equal ones once.
 
         Args:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from heedful.data.examples import Example
-from heedful.explain.html import running_text
 from heedful.explain.page_frame import page_of
+from heedful.explain.running_text import running_text
 from heedful.explain.scene import percent
 from heedful.explain.signed_words import signed_key
 from heedful.explain.word_sums import WordSum

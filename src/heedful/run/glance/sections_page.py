@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from heedful.explain.html import running_text
 from heedful.explain.page_frame import page_of
+from heedful.explain.running_text import running_text
 from heedful.explain.signed_words import signed_key
 from heedful.run.glance.page_pieces import STYLE, card, cards_of, note_of, safe, table_of, text_of, words_of
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words

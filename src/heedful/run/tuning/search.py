@@ -5,24 +5,23 @@ Several trials may run at the same time, each worker in a process of its own, on
 
 from __future__ import annotations
 
-import multiprocessing
-import sys
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from queue import Empty
 from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError, Interrupted, UsageError
 from heedful.machine import threads
-from heedful.machine.child import Failed, end_with_parent
+from heedful.machine.child import Failed
+from heedful.machine.crew import Manner, each_done
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
-from heedful.machine.signals import StopRequest
+from heedful.machine.signals import stop_raises
 from heedful.run import check_run_folder, prepare
 from heedful.run.sources import data_root, find_source
 from heedful.run.tuning.outcome import write_outcome
 from heedful.run.tuning.store import FILE, begin, completed, finished, folder_of, refuse_other_data
-from heedful.run.tuning.trials import Say, Search, work
+from heedful.run.tuning.trials import Say, Search, interrupted, work
 from heedful.storage import alone, remove_folder
 from heedful.storage.results import refuse_foreign_results
 from heedful.training.progress import Reporter, Silent
@@ -30,52 +29,42 @@ from heedful.training.progress import Reporter, Silent
 if TYPE_CHECKING:
     from optuna import Study
 
-if TYPE_CHECKING:
-    from multiprocessing.queues import Queue
-
-    Heard = Queue[str | Failed]
-    """What workers say: a line to pass on, or what went wrong."""
-
 
 def side_by_side(search: Search, trials: int, jobs: int, print_line: Say) -> None:
-    """Run trials in processes of their own and pass on what they say.
+    """Run trials in processes of their own and pass on how each ended.
 
     Args:
         search: what is searched.
         trials: how many in all.
-        jobs: processes; they share the trials and the cores out among them.
+        jobs: processes; they share the cores out among them.
         print_line: told how each trial ended.
 
     Raises:
         Interrupted: when asked to stop; everything is kept.
         HeedfulError: what went wrong in a process; the others are stopped then, with everything kept.
     """
-    context = multiprocessing.get_context("spawn")
-    heard: Heard = context.Queue()
-    shares = [trials // jobs + (worker < trials % jobs) for worker in range(jobs)]
-    each = threads.share(jobs)
-    workers = [
-        context.Process(target=_worker, args=(search, share, number, each, heard))
-        for number, share in enumerate(shares)
-    ]
-    failures: list[HeedfulError] = []
-    with StopRequest() as request:
-        for worker in workers:
-            worker.start()
-        running, told = True, False
-        while running:
-            running = any(worker.is_alive() for worker in workers)
-            if (request.asked or failures) and not told:
-                told = True
-                for worker in workers:
-                    worker.terminate()  # each finishes its step and saves
-            failures += _listen(heard, print_line)
-    if request.asked:
-        raise Interrupted(f"interrupted; {search.folder} has everything: run the command again")
-    if failures:
-        raise next((error for error in failures if not isinstance(error, Interrupted)), failures[0])
-    if any(worker.exitcode for worker in workers):
-        raise HeedfulError(f"a worker ended with exit status {max(abs(w.exitcode or 0) for w in workers)}")
+    manner = Manner(threads.share(jobs), tries=1, watched=False, patience=None)
+    done = each_done(_runs_trials, (search,), range(trials), jobs=jobs, name=_trial_name, manner=manner)
+    try:
+        with stop_raises("everything is kept"), contextlib.closing(done):
+            for _, line in done:
+                print_line(line)
+    except Interrupted:
+        raise Interrupted(interrupted(search)) from None
+
+
+def _runs_trials(search: Search) -> Callable[[int], str]:
+    def run(number: int) -> str:
+        """Run a trial, which no other of this call has the number of; return a line on how it ended."""
+        said: list[str] = []
+        work(search, 1, number, Silent(), said.append)
+        return said[0]
+
+    return run
+
+
+def _trial_name(number: int) -> str:
+    return f"trial {number + 1} of this call"
 
 
 def on_executor(search: Search, trials: int, jobs: int, executor: Executor, print_line: Say) -> None:
@@ -115,38 +104,6 @@ def _trials_of(search: Search, trials: int, number: int) -> list[str]:
     said: list[str] = []
     work(search, trials, number, Silent(), said.append)
     return said
-
-
-def _listen(heard: Heard, print_line: Say) -> list[HeedfulError]:
-    """Pass on what workers said; return what went wrong."""
-    failures = []
-    try:
-        while True:
-            message = heard.get(timeout=0.3)
-            if isinstance(message, Failed):
-                failures.append(message.kind(message.message))
-            else:
-                print_line(message)
-    except Empty:
-        return failures
-
-
-def _worker(
-    search: Search,
-    trials: int,
-    number: int,
-    each: int | None,
-    heard: Heard,
-) -> None:
-    """Run trials in a process of their own."""
-    threads.begin(each)
-    threads.settle()
-    end_with_parent()
-    try:
-        work(search, trials, number, Silent(), heard.put)
-    except Exception as error:
-        heard.put(Failed.of(error, "a trial"))
-        sys.exit(1)
 
 
 def run_search(

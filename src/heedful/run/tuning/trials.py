@@ -61,6 +61,11 @@ class Search:
         return open_study(self.folder, self.config.train.direction, prune=self.prune)
 
 
+def interrupted(search: Search) -> str:
+    """Return what a search says that was asked to stop."""
+    return f"interrupted; {search.folder} has everything: run the command again"
+
+
 def work(search: Search, trials: int, worker: int, reporter: Reporter, print_line: Say) -> None:
     """Run some trials one after the other.
 
@@ -78,7 +83,7 @@ def work(search: Search, trials: int, worker: int, reporter: Reporter, print_lin
     with StopRequest() as request:
         for _ in range(trials):
             if request.asked:
-                raise Interrupted(f"interrupted; {search.folder} has everything: run the command again")
+                raise Interrupted(interrupted(search))
             print_line(_run_trial(search, study, worker, reporter))
 
 

@@ -84,7 +84,7 @@ def test_occlusion_and_shapley_values_are_captums() -> None:
     count = len(question.places)
 
     def value(present: torch.Tensor) -> torch.Tensor:
-        return torch.logit(torch.from_numpy(question.ask(present.numpy() > 0.5)))
+        return torch.logit(torch.from_numpy(question.evaluate(present.numpy() > 0.5)))
 
     present = torch.ones(1, count)
     left_out = captum.FeatureAblation(value).attribute(present, perturbations_per_eval=1)[0].numpy()

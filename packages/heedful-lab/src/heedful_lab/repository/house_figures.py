@@ -102,6 +102,12 @@ def circles(edges: dict[str, set[str]]) -> list[set[str]]:
     return found
 
 
+def starts_processes(tree: ast.Module) -> bool:
+    """Return whether a module makes processes of `multiprocessing`."""
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return any(isinstance(call, ast.Attribute) and call.attr == "Process" for call in calls)
+
+
 def untyped(tree: ast.Module) -> set[int]:
     """Return the lines of a module on which an annotation holds `Any`: of an argument, a return or a value."""
     annotations: list[ast.expr | None] = []
@@ -206,6 +212,7 @@ def main(listed: bool = False) -> None:
         ),
         "median lines of code a file": statistics.median(sizes),
         "import circles": len(found),
+        "crews of processes": sum(starts_processes(tree) for tree in trees.values()),
         "repeated module names outside attention": sum(count > 1 for count in names.values()),
         "functions with more than 7 arguments": len(wide),
         "lines with Any in an annotation": sum(len(untyped(tree)) for tree in trees.values()),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from heedful.errors import HeedfulError, UsageError, nearest, of_exit_code
-from heedful.machine import child, threads
+from heedful.machine import threads
 from heedful.machine.child import Failed
+from heedful.machine.crew import Manner, each_ended
 from heedful.machine.executors import Call, Executor, absolute, with_one_thread
 from heedful.machine.signals import stop_raises
 from heedful.run.recipe_files import load_config
@@ -21,11 +21,9 @@ from heedful.run.studies import Study, run_study
 from heedful.storage import plain_errors
 from heedful.storage.layout import FOLD, SEED, Varied
 from heedful.training.progress import Reporter, Silent
+from heedful_lab.reproduce import command_process
 from heedful_lab.reproduce.kept_runs import runs_of_cell
 from heedful_lab.reproduce.plan import Effort, Experiment, OwnRecipe, System, Table, experiments, systems
-
-if TYPE_CHECKING:
-    from multiprocessing.context import SpawnProcess
 
 
 @dataclass(frozen=True)
@@ -264,28 +262,27 @@ def run_cells(
         Interrupted: when asked to stop; the processes are asked too, and each saves where it stands. They are also
             asked when this process is killed.
     """
-    each = threads.share(jobs)
-    children: list[SpawnProcess] = []
+    manner = Manner(threads.share(jobs), tries=1, watched=False, fresh=True, patience=None)
+    ended = each_ended(
+        *(_runs_cells, (data, runs), cells),
+        jobs=jobs,
+        name=lambda cell: cell.name,
+        manner=manner,
+        begun=lambda cell: print_line(f"{cell.name} ..."),
+    )
+    failures = []
+    with stop_raises("the same command goes on"), contextlib.closing(ended):
+        for cell, outcome in ended:
+            if isinstance(outcome, Failed):
+                print_line(f"{cell.name}: failed: {outcome.message}")
+                failures.append(Failure(cell.name, outcome.message, outcome.kind))
+            else:
+                print_line(f"{cell.name}: {outcome}")
+    return failures
 
-    def run(cell: Cell) -> Failure | None:
-        print_line(f"{cell.name} ...")
-        outcome = child.call(run_cell, (cell, data, runs), cell.name, number=each, children=children)
-        if isinstance(outcome, Failed):
-            print_line(f"{cell.name}: failed: {outcome.message}")
-            return Failure(cell.name, outcome.message, outcome.kind)
-        print_line(f"{cell.name}: {outcome}")
-        return None
 
-    with stop_raises("the same command goes on"), ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = [pool.submit(run, cell) for cell in cells]
-        try:
-            return [failure for future in futures if (failure := future.result())]
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            for process in children:
-                process.terminate()
-            raise
+def _runs_cells(data: Path | None, runs: Path) -> Callable[[Cell], str]:
+    return lambda cell: run_cell(cell, data, runs)
 
 
 def run_cells_by(
@@ -389,6 +386,6 @@ def run_command(command: str, out: Path, data: Path | None = None) -> None:
     words = [word.replace("OUT", str(out)) for word in shlex.split(command)[1:]]
     words += [] if data is None else ["--data", str(data)]
     with stop_raises("the same command begins again"):
-        code = child.run_command(words)
+        code = command_process.run_words(words)
     if code:
         raise of_exit_code(code)(f"{command!r} failed; see above")

@@ -49,7 +49,8 @@ def columns_of_card(features: Sequence[str], result: RunResult) -> list[str]:
         said = columns_left_out(features, about)
         return ["", said] if said else []
     rows = (
-        [" ".join(each.name.split()), *each.said().split(", ", 1)] for each in about.columns.columns.columns
+        [" ".join(each.name.split()), *each.summary().split(", ", 1)]
+        for each in about.columns.columns.columns
     )
     return [
         "",

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def with_columns(
-    asked: ParsedRequest, fields: Mapping[str, object], columns: FeatureColumns | None
+    request: ParsedRequest, fields: Mapping[str, object], columns: FeatureColumns | None
 ) -> ParsedRequest:
-    """Put the values of columns beside the texts that are asked for.
+    """Put the values of columns beside the texts of a request.
 
     Args:
-        asked: the texts or pairs.
+        request: the texts or pairs.
         fields: of the body; "features" is an object with a value for each column, or for a list of texts a list of
             such objects.
         columns: what the model reads beside a text; None for a model of texts alone.
 
     Returns:
-        What is asked, each request with its columns.
+        The same, each text or pair with its columns.
 
     Raises:
         Refused: with 422, naming the first field that is wrong, if a column is missing or unknown, or a value is of
@@ -36,8 +36,8 @@ def with_columns(
     if columns is None:
         if FEATURES in fields:
             wrong(FEATURES, "this model reads texts alone; leave the field out.")
-        return asked
-    several = asked.field.endswith("s")
+        return request
+    several = request.field.endswith("s")
     if FEATURES not in fields:
         names = ", ".join(columns.names)
         shape = "a list with one object for each text" if several else "an object"
@@ -46,20 +46,20 @@ def with_columns(
             f"missing: this model also reads columns beside the text ({names:.200}); send {shape} with their values, "
             "null where one is not known.",
         )
-    given, count = fields[FEATURES], len(asked.requests)
+    found, count = fields[FEATURES], len(request.requests)
     if not several:
-        rows = {FEATURES: given}
-    elif not isinstance(given, list):
-        wrong(FEATURES, f"expected a list with one object for each text, got {kind_of_value(given)}.")
-    elif len(given) != count:
-        wrong(FEATURES, f"expected one object for each of {count:,} texts, got {len(given):,}.")
+        rows = {FEATURES: found}
+    elif not isinstance(found, list):
+        wrong(FEATURES, f"expected a list with one object for each text, got {kind_of_value(found)}.")
+    elif len(found) != count:
+        wrong(FEATURES, f"expected one object for each of {count:,} texts, got {len(found):,}.")
     else:
-        rows = {f"{FEATURES}[{place}]": row for place, row in enumerate(given)}
+        rows = {f"{FEATURES}[{place}]": row for place, row in enumerate(found)}
     return replace(
-        asked,
+        request,
         requests=[
-            _beside(request, row, field, columns)
-            for request, (field, row) in zip(asked.requests, rows.items(), strict=True)
+            _beside(each, row, field, columns)
+            for each, (field, row) in zip(request.requests, rows.items(), strict=True)
         ],
     )
 

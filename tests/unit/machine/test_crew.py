@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +17,19 @@ from typing import Any
 
 import pytest
 
-from heedful.bulk import crew
-from heedful.bulk.crew import each_done
-from heedful.errors import DataError, HeedfulError
-from heedful.machine import endings
+from forked_commands import CONTEXT
+from heedful.errors import DataError, HeedfulError, Interrupted
+from heedful.machine import crew
+from heedful.machine.child import Failed
+from heedful.machine.crew import Manner, each_done, each_ended
+from heedful.machine.signals import StopRequest, stop_raises
+from waiting import until
+
+
+@pytest.fixture(autouse=True)
+def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let processes be forked from one that has imported all; the test of their threads starts them anew."""
+    monkeypatch.setattr(crew, "_SPAWN", CONTEXT)
 
 
 def squares(folder: Path, deaths: int) -> Callable[[int], tuple[int, int]]:
@@ -87,8 +99,8 @@ def stopped_first(folder: Path) -> Callable[[int], int]:
 
 
 def test_an_error_ends_a_process_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "end_all", lambda running: endings.end_all(running, 1.0))
-    parts = each_done(stopped_first, (tmp_path,), [3, 1, 2], jobs=2)
+    manner = Manner(patience=1.0)
+    parts = each_done(stopped_first, (tmp_path,), [3, 1, 2], jobs=2, manner=manner)
     next(parts)
     parts.close()
 
@@ -108,47 +120,106 @@ def test_a_process_that_the_system_refuses_is_asked_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others go on meanwhile; where none is left, the run ends with one line."""
-    begin, refused = crew._Crew._begin, list[int]()
+    begun, refused = list[crew.Member](), list[int]()
 
-    def refusing(self: Any) -> Any:
-        if self._workers and len(refused) < 3:
+    def refusing(*arguments: Any) -> crew.Member:
+        if begun and len(refused) < 3:
             refused.append(1)
             if len(refused) == 3:
                 (tmp_path / "refused").touch()
             raise OSError(errno.EMFILE, "Too many open files")
-        return begin(self)
+        begun.append(member(*arguments))
+        return begun[-1]
 
+    member = crew.Member
     monkeypatch.setattr(crew, "_PAUSE", 0.01)
-    monkeypatch.setattr(crew._Crew, "_begin", refusing)
+    monkeypatch.setattr(crew, "Member", refusing)
     found = list(each_done(patient, (tmp_path,), range(6), jobs=2))
     assert sorted(number for number, _ in found) == list(range(6))
     assert refused == [1, 1, 1]
 
-    def never(self: Any) -> Any:
+    def never(*_: object) -> crew.Member:
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(crew._Crew, "_begin", never)
+    monkeypatch.setattr(crew, "Member", never)
     with pytest.raises(HeedfulError, match=r"^the system gives no process: .* with fewer --jobs$"):
         list(each_done(squares, (tmp_path, 0), range(6), jobs=2))
 
 
-def threads(_: int) -> Callable[[int], str | None]:
+def threads_of(_: int) -> Callable[[int], str | None]:
     return lambda number: os.environ.get("OMP_NUM_THREADS")
 
 
 def test_a_process_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "_SPAWN", multiprocessing.get_context("spawn"))
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    assert {found for _, found in each_done(threads, (1,), range(3), jobs=2)} == {"1"}
+    assert {found for _, found in each_done(threads_of, (1,), range(3), jobs=2)} == {"1"}
     assert os.environ["OMP_NUM_THREADS"] == "7"
+
+
+def test_others_go_on_after_a_task_that_fails_and_each_may_have_a_process_of_its_own(tmp_path: Path) -> None:
+    begun, manner = list[int](), Manner(tries=1, fresh=True, watched=False, patience=None)
+    found = dict(
+        each_ended(squares, (tmp_path, 1), [100, 3, 2, 4], jobs=1, manner=manner, begun=begun.append)
+    )
+    assert begun == [100, 3, 2, 4]
+    assert found[100] == Failed(DataError, "the number is too large")
+    assert found[3] == Failed(
+        HeedfulError,
+        "3: its process ended with exit status -9. If the system killed it for its memory, use fewer --jobs; "
+        "then run the same command again",
+    )
+    assert [found[2][0], found[4][0]] == [4, 16]
+    assert found[2][1] != found[4][1]
+
+
+def saving(folder: Path) -> Callable[[int], None]:
+    """Prepare a worker that saves when it is asked to stop, and takes a while."""
+
+    def do(_: int) -> None:
+        with StopRequest() as request:
+            (folder / "begun").touch()
+            while not request.asked:
+                time.sleep(0.01)
+            time.sleep(0.3)
+            (folder / "saved").touch()
+            raise Interrupted("asked to stop")
+
+    return do
+
+
+def test_what_saves_where_it_stands_is_waited_for(tmp_path: Path) -> None:
+    def ask() -> None:
+        until(lambda: (tmp_path / "begun").exists())
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=ask).start()
+    manner = Manner(patience=None)
+    with (
+        pytest.raises(Interrupted),
+        stop_raises("go on"),
+        contextlib.closing(each_ended(saving, (tmp_path,), [1, 2], jobs=1, manner=manner)) as ended,
+    ):
+        list(ended)
+    assert (tmp_path / "saved").exists()
+
+
+def refusing_to_begin() -> Callable[[int], None]:
+    raise DataError("there is nothing to begin with")
+
+
+def test_what_cannot_be_prepared_is_told_of_its_task() -> None:
+    found = dict(each_ended(refusing_to_begin, (), [1, 2], jobs=2))
+    assert found == dict.fromkeys((1, 2), Failed(DataError, "there is nothing to begin with"))
 
 
 AT_THE_END = """
 import signal
 from multiprocessing import Pipe
-from heedful.bulk.crew import _work
+from heedful.machine.crew import _serve
 ours, theirs = Pipe()
 ours.close()
-_work(theirs, theirs, lambda: None, ())
+_serve(theirs, theirs, None)
 print(signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)
 """
 
