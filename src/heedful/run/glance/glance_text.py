@@ -1,12 +1,16 @@
-"""A whole model at a glance as lines for a terminal."""
+"""A whole model at a glance as lines for a terminal, in sections or as a classifier of texts."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from heedful.explain.scene import percent
 from heedful.run.glance.gathering import Glance
-from heedful.text.characters import shorten, visible
+from heedful.run.glance.sections import Report, Table, Texts, Words
+from heedful.text.characters import cells, pad, shorten, visible
 
 _CLASSES, _WORDS, _ROWS, _TEXT = 20, 6, 5, 70
+"""Classes that are printed, words of a class, rows of a table and of texts; cells of a text."""
 
 
 def glance_lines(glance: Glance) -> list[str]:
@@ -43,3 +47,38 @@ def glance_lines(glance: Glance) -> list[str]:
     lines += [f"  {visible(each.name)}: {percent(each.accuracy)} of {each.count:,}" for each in weak[:_ROWS]]
     lines += ["", f"Probabilities miss by {100 * glance.calibration.ece:.1f} points on average (ECE)"]
     return [*lines, f"Suspect labels: {glance.suspected:,}"]
+
+
+def report_lines(report: Report) -> list[str]:
+    """Return the most important lines; the page has the rest.
+
+    Args:
+        report: what is said.
+
+    Returns:
+        The headline, and the beginning of every section.
+    """
+    lines = [f"{visible(report.headline)}, {visible(report.beside)}"]
+    for section in report.sections:
+        lines += ["", f"{section.title}:"]
+        for block in section.blocks[:_ROWS]:
+            lines += _lines(block, report)
+    return lines
+
+
+def _lines(block: Table | Words | Texts, report: Report) -> Iterator[str]:
+    if isinstance(block, Words):
+        for name, words in list(block.found.items())[:_CLASSES]:
+            said = ", ".join(f"{visible(word.name)} {word.signed:+.2f}" for word in words[:_WORDS])
+            yield f"  {visible(name)}: {said or 'no word'}"
+    elif isinstance(block, Table):
+        rows = [tuple(map(visible, row)) for row in (block.header, *block.rows[:_CLASSES])]
+        widths = [max(cells(row[k]) for row in rows) for k in range(len(block.header))]
+        for row in rows:
+            yield "  " + "  ".join(pad(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    else:
+        if block.title:
+            yield f"  {visible(block.title)}"
+        for shown in block.shown[: 0 if block.title else _ROWS]:
+            text = shorten(visible(" => ".join(report.examples[shown.place].texts)), _TEXT)
+            yield f"  {visible(shown.facts)}: {text}"

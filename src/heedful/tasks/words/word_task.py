@@ -31,7 +31,7 @@ from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
 from heedful.tasks.prepared import Corpora, Place, Prepared, Source, Taught
-from heedful.tasks.schema import TextSettings, belonging, check_labels, read_about, read_settings
+from heedful.tasks.schema import TextSettings, WordFolder, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import is_symmetric
 from heedful.tasks.task import Answered, Task
 from heedful.tasks.words.kept_parts import (
@@ -46,7 +46,6 @@ from heedful.tasks.words.kept_parts import (
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
 from heedful.tasks.words.reading_settings import text_settings, training_settings, with_tokenizer
 from heedful.tasks.words.text_model import TextModel
-from heedful.tasks.words.word_folder import WordFolder
 from heedful.text.parsers import DependencyParser
 from heedful.text.vectors import initial_ngrams
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary, vocabulary_from_plain
