@@ -221,6 +221,7 @@ TESTED_TOGETHER = {
     "unit/run/glance/test_gathering.py": ("run/glance/slices.py",),
     "unit/run/glance/test_whole_report.py": (
         "run/glance/glance_page.py",
+        "run/glance/glance_text.py",
         "run/glance/of_labels.py",
         "run/glance/of_numbers.py",
         "run/glance/of_tags.py",

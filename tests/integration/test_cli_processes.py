@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,18 +16,26 @@ import pytest
 import tiny
 from forked_commands import Forked
 from heedful.errors import ExitCode
-from waiting import PATIENCE, until
+from waiting import until
 
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-TWO_PROCESSES = [
-    sys.executable,
-    "-m",
-    "torch.distributed.run",
-    "--standalone",
-    "--nproc-per-node=2",
-    "-m",
-    "heedful",
-]
+
+
+def torchrun(rank: int, port: int = 0) -> dict[str, str]:
+    """Return what torchrun sets for one of two processes; test_ddp.py starts them by torchrun itself."""
+    numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_PORT": port}
+    return {
+        "TORCHELASTIC_RUN_ID": "run",
+        "MASTER_ADDR": "127.0.0.1",
+        **{name: str(value) for name, value in numbers.items()},
+    }
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+    return port
 
 
 class Started(subprocess.Popen[str]):
@@ -110,21 +119,22 @@ def test_a_killed_study_goes_on_and_ends_as_an_unbroken_one(trained, tmp_path: P
     assert ours["figures"]["steps"] == theirs["figures"]["steps"] == 140
 
 
-def test_two_processes_print_once_and_equal_one(trained, tmp_path: Path) -> None:
+def test_two_processes_print_once_and_equal_one(
+    trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = ("--set", "train.epochs=2", "--set", "train.shards=2", "--json")
-    done = subprocess.run(
-        [*TWO_PROCESSES, *train_arguments(trained, tmp_path / "two", *settings)],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("\n") == 1, "only the first process prints"
-    assert done.stderr.count("epoch 1.00") == 1
+    children, port = list[Forked](), free_port()
+    with monkeypatch.context() as patch:
+        for rank in range(2):
+            for name, value in torchrun(rank, port).items():
+                patch.setenv(name, value)
+            children.append(Forked(*train_arguments(trained, tmp_path / "two", *settings)))
+    printed, said = map("".join, zip(*(child.communicate() for child in children), strict=True))
+    assert [child.returncode for child in children] == [0, 0], said
+    assert printed.count("\n") == 1, "only the first process prints"
+    assert said.count("epoch 1.00") == 1
     alone = tiny.run(*train_arguments(trained, tmp_path / "one", *settings)).json()
-    together = json.loads(done.stdout)
+    together = json.loads(printed)
     for part in ("dev", "test"):
         assert together[part]["metrics"] == pytest.approx(alone[part]["metrics"], abs=1e-6)
     for ours, theirs in zip(metrics(tmp_path / "two"), metrics(tmp_path / "one"), strict=True):
@@ -138,15 +148,8 @@ def test_shards_that_do_not_fit_the_processes_are_named(
     trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the processes meet, so that one of them is enough here."""
-    started = {
-        "TORCHELASTIC_RUN_ID": "run",
-        "WORLD_SIZE": 2,
-        "LOCAL_WORLD_SIZE": 2,
-        "RANK": 0,
-        "LOCAL_RANK": 0,
-    }
-    for name, value in started.items():
-        monkeypatch.setenv(name, str(value))
+    for name, value in torchrun(0).items():
+        monkeypatch.setenv(name, value)
     done = tiny.run(*train_arguments(trained, tmp_path / "run"))
     assert done.code == ExitCode.USAGE
     said = "train.shards must be a multiple of the number of processes, 2; got 1. Set train.shards=2."

@@ -44,7 +44,7 @@ def _recipes(given: Mapping[str, object]) -> Iterator[str]:
 
 def _refuse_recipe(name: str, root: Path | None) -> None:
     """Refuse what is neither a recipe, nor data that is there or is known by its name."""
-    from heedful.data.datasets import data_sets, own_data_sets
+    from heedful.data.datasets import OWN_NAMES, data_sets
     from heedful.data.hub_data import is_hub_name
     from heedful.data.readers.class_folders import find_named
     from heedful.data.readers.table_files import is_table_name
@@ -55,7 +55,7 @@ def _refuse_recipe(name: str, root: Path | None) -> None:
 
     path = Path(name)
     places = (path,) if root is None else (root / path, path)
-    if is_hub_name(name) or name in own_data_sets() or any(map(os.path.lexists, places)):
+    if is_hub_name(name) or name in OWN_NAMES or any(map(os.path.lexists, places)):
         return
     if is_table_name(path) or bare_suffix(path) in TAG_SUFFIXES:
         find_named(name, root)

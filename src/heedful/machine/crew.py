@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -127,7 +127,7 @@ def each_done(
     jobs: int,
     name: Callable[[Task], str] = str,
     manner: Manner | None = None,
-) -> Iterator[tuple[Task, Result]]:
+) -> Generator[tuple[Task, Result], None, None]:
     """Do tasks in processes; with one job in this process.
 
     A process that is killed, or that gives no sign of life for `STILL` seconds, is replaced. If the system refuses a
@@ -170,7 +170,7 @@ def each_ended(
     name: Callable[[Task], str] = str,
     manner: Manner | None = None,
     begun: Callable[[Task], None] = lambda _: None,
-) -> Iterator[tuple[Task, Result | Failed]]:
+) -> Generator[tuple[Task, Result | Failed], None, None]:
     """Do tasks in processes, also where there is one job; the others go on after one that fails.
 
     Args:

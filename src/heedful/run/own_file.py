@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.data.datasets import own_data_sets
+from heedful.data.datasets import OWN_NAMES, own_data_sets
 from heedful.data.hub_data import fetch_hub_data, is_hub_name
 from heedful.data.readers.class_folders import find_named, folder_problem, is_class_folder
 from heedful.data.readers.column_kinds import LOOKED_AT, ColumnKind, kinds_of
@@ -159,7 +159,7 @@ def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
 
 def _recipe_of_set(name: str) -> str:
     """Return the recipe for own data that learns what a known data set holds; empty where there is none."""
-    if name not in own_data_sets():
+    if name not in OWN_NAMES:
         return ""
     own = (recipe for recipe in recipe_names() if recipe.startswith("my-"))
     return next((each for each in own if _task_of(each) == own_data_sets()[name].task), "")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heedful.data.catalog import available, data_folder, data_set, fingerprint, load, splits
-from heedful.data.datasets import data_sets, own_data_sets
+from heedful.data.datasets import OWN_NAMES, data_sets, own_data_sets
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.readers.corpus_builder import NO_TEXT
 from heedful.data.sets.text_sets import TREC_FINE_LABELS
@@ -45,6 +45,7 @@ def test_the_variable_is_named_where_the_folder_comes_from_it(monkeypatch: pytes
 
 
 def test_names_and_splits() -> None:
+    assert set(own_data_sets()) == OWN_NAMES
     assert {"snli", "multinli", "sick-r", "sick-e", "sst-5", "sst-2", "trec", "trec-fine"} < set(
         own_data_sets()
     )

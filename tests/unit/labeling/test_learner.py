@@ -21,6 +21,12 @@ TEXTS = [(f"a {'superb' if k % 2 else 'dull'} film about {k} people",) for k in 
 LABELS = ["good" if k % 2 else "bad" for k in range(48)]
 
 
+@pytest.fixture(autouse=True)
+def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the teacher's process be forked from one that has imported all; the tests of a crew start theirs anew."""
+    monkeypatch.setattr("heedful.machine.crew._SPAWN", CONTEXT)
+
+
 class Waiting:
     """Waits for what comes of trainings."""
 
@@ -111,13 +117,6 @@ def test_every_form_has_a_model(tmp_path: Path, kind: Any, texts: Any, labels: A
     learner.close()
 
 
-@pytest.fixture
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the teacher's process be forked from one that has imported all; another test starts it anew."""
-    monkeypatch.setattr("heedful.machine.crew._SPAWN", CONTEXT)
-
-
-@pytest.mark.usefixtures("forked")
 def test_spans_are_guessed_as_places_of_the_text() -> None:
     names = ["Ada", "Bo", "Cleo", "Dan"]
     texts = [(f"😀 {names[k % 4]} Lee met {names[(k + 1) % 4]}, who sings {k}",) for k in range(24)]
