@@ -22,6 +22,7 @@ CONTEXT.set_forkserver_preload(
         "lightning_fabric",
         "matplotlib.backends.backend_agg",
         "optuna",
+        "pytest",  # what a process of a run without xdist has for its main module
         "rich.progress",
         "scipy.stats",
         "sklearn.metrics",

@@ -290,11 +290,11 @@ class Recipe:
         Returns:
             The settings of the recipe with all changes.
         """
-        from heedful.run.idle_settings import load_told
+        from heedful.run.idle_settings import load_noted
 
         said = tuple(f"{each.partition('=')[0]}=" for each in more)
         refuse_two_values([each for each in self.overrides if each.startswith(said)], more)
-        return load_told(self.recipe, (*self.overrides, *more), lambda line: click.echo(line, err=True))
+        return load_noted(self.recipe, (*self.overrides, *more), lambda line: click.echo(line, err=True))
 
     def __post_init__(self) -> None:
         """Turn data in place of a recipe into the recipe for it, and say on standard error what was recognized."""

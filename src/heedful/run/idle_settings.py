@@ -274,13 +274,15 @@ def named_settings(recipe: str | Path, overrides: Iterable[str], config: RunConf
     return [text.partition("=")[0].strip() for text in (*own, *overrides)]
 
 
-def load_told(recipe: str | Path, overrides: Iterable[str], say: Callable[[str], object]) -> RunConfig:
-    """Read settings, and say which of them a user has set in vain.
+def load_noted(
+    recipe: str | Path, overrides: Iterable[str], print_line: Callable[[str], object]
+) -> RunConfig:
+    """Read settings, and report which of them a user has set in vain.
 
     Args:
         recipe: see `heedful.run.recipe_files.load_config`.
         overrides: likewise.
-        say: gets a line for each of `named_settings` that has no effect.
+        print_line: gets a line for each of `named_settings` that has no effect.
 
     Returns:
         The settings.
@@ -291,5 +293,5 @@ def load_told(recipe: str | Path, overrides: Iterable[str], say: Callable[[str],
     overrides = tuple(overrides)
     config = load_config(recipe, overrides)
     for line in idle_settings(config, named_settings(recipe, overrides, config)):
-        say(line)
+        print_line(line)
     return config

@@ -10,7 +10,7 @@ import pytest
 
 from heedful.checked import changed_fields
 from heedful.errors import UsageError
-from heedful.run.idle_settings import RULES, idle_in_space, idle_settings, load_told, named_settings
+from heedful.run.idle_settings import RULES, idle_in_space, idle_settings, load_noted, named_settings
 from heedful.run.recipe_files import load_config, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import read_space
@@ -161,9 +161,9 @@ def test_a_file_of_settings_is_asked_for_what_it_changes_and_a_packaged_recipe_i
     path.write_text(to_toml(config), encoding="utf-8")
     assert "train.decay_steps" in named_settings(path, (), config)
     told: list[str] = []
-    assert load_told(path, (), told.append) == config
+    assert load_noted(path, (), told.append) == config
     assert told == ["train.decay_steps has no effect here: only train.schedule = exponential reads it"]
-    assert load_told("my-texts", (), told.append) == load_config("my-texts")
+    assert load_noted("my-texts", (), told.append) == load_config("my-texts")
     assert len(told) == 1
     assert named_settings("my-texts", ["train.epochs=2"], config) == ["train.epochs"]
 
