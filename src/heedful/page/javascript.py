@@ -18,21 +18,29 @@ EXPORTED = "export { load, HeedfulModel, ModelError };\n"
 _OPERATOR = re.compile(r"^  (\w+)(?:\(step\) \{|: \()", re.MULTILINE)
 _ASIDE = re.compile(r"^[ \t]*(?://.*)?\n|^[ \t]+|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
 """Comments and the space before lines; one behind a statement holds no quote, so that it stands in no text."""
+_PLAIN = re.compile(r"^[^\"'`/\n]*$", re.MULTILINE)
+"""Lines without texts, regular expressions and comments."""
+_SPACED = re.compile(r" *(=>|[=,;:?(){}\[\]<>|&*]+) *")
 
 
 @cache
 def engine() -> str:
     """Return the engine, with its kernels: what reads a model file, answers and explains.
 
-    Comments and the space before lines are left out. No template of the engine goes over several lines, so
-    that this changes nothing that it computes.
+    Comments, the space before lines and that around operators are left out. No template of the engine goes over several
+    lines, so that this changes nothing that it computes.
 
     Returns:
         The statements of a module of JavaScript, without its exports; the same text for every model.
     """
     kernels = gzip.compress(files("heedful.page").joinpath("kernels.wasm").read_bytes(), mtime=0)
     packed = base64.b64encode(kernels).decode("ascii")
-    return f'const KERNELS = "{packed}";\n' + "".join(_ASIDE.sub("", asset(name)) for name in ENGINE)
+    sources = (_ASIDE.sub("", asset(name)) for name in ENGINE)
+    return f'const KERNELS = "{packed}";\n' + "".join(_PLAIN.sub(_tightened, source) for source in sources)
+
+
+def _tightened(line: re.Match[str]) -> str:
+    return _SPACED.sub(r"\1", line[0])
 
 
 def module() -> str:
