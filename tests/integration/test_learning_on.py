@@ -165,19 +165,9 @@ def test_a_new_class_may_come_alone():
     assert model.predict(["Completely blue chair ."]) == ["color"]
 
 
-def test_partial_fit_of_a_network_or_of_another_spelling_is_refused():
+def test_another_spelling_of_a_class_is_refused():
     rows = texts()[:40]
     X, y = [text for text, _ in rows], [label for _, label in rows]
-    small = {
-        "model__sentence": "none",
-        "model__width": 8,
-        "model__hidden": 8,
-        "train__epochs": 1,
-        "text__vectors": "",
-    }
-    model = heedful.TextClassifier(data__few_rows=0, train__least_steps=1, **small).fit(X, y, baseline=False)
-    with pytest.raises(UsageError, match="has a network"):
-        model.partial_fit(X, y)
     model = heedful.TextClassifier(model__sentence="none", text__vectors="").partial_fit(X, y)
     with pytest.raises(UsageError, match="'POS'"):
         model.partial_fit(X[:8], ["POS"] * 4 + ["neg"] * 4)

@@ -65,7 +65,8 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
     ) -> Self:
         """Learn new rows, words and classes on top of what was learned before; without a model, train one.
 
-        The model is of linear parts, however many rows there are. With ``keep_examples="texts"`` the examples that the
+        A first call trains linear parts, however many rows there are, or a network with ``data__few_rows=0``; the
+        network of a model goes on. With ``keep_examples="texts"`` the examples that the
         model keeps are learned again with the new ones: all of them give the model of training on all rows at once, a
         share of them (``data__keep_share=0.1``) keeps what was learned from drifting.
 
@@ -79,7 +80,7 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             The estimator.
 
         Raises:
-            UsageError: if the model has a network, or a class is one of the model but for its spelling.
+            UsageError: if the model has a pretrained encoder, or a class is one of the model but for its spelling.
             DataError: if a text or class is invalid, with its position, or if there are too few.
         """
         refuse_file_settings(self._settings, self.data_options)
@@ -97,7 +98,9 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         if not known:
             _refuse_one_weighted_class(y, sample_weight)
         targets = self._targets_of([*rows, *(each for each in known if each not in rows)]) if known else None
-        changes = {"data.learn_from": "" if before is None else _BEFORE, "data.few_rows": _ALL}
+        changes: dict[str, object] = {"data.learn_from": "" if before is None else _BEFORE}
+        if before is not None or self.config.data.few_rows:
+            changes["data.few_rows"] = _ALL
         how = How(sample_weight=sample_weight)
         return self._learned(X, y, targets or self._targets_of(y), how, changes, before)
 

@@ -28,6 +28,7 @@ MOST_KEPT = 100_000
 """Examples that are kept at most."""
 _MOST_CODE = 127
 _BLOCK = 4096
+_COLUMNS = ("codes", "gold", "rows")
 Array = NDArray[Any]
 
 
@@ -75,6 +76,17 @@ class KeptExamples:
     def vectors(self) -> NDArray[np.float32]:
         """The vectors at length 1, [N, 256] float32."""
         return unit(self.codes.astype(np.float32))
+
+    def beside(self, other: KeptExamples) -> KeptExamples:
+        """Return these examples and further ones of the same model behind them."""
+        both = [self, other]
+        weights = None
+        if any(each.weights is not None for each in both):
+            own = [np.ones(len(each), np.float32) if each.weights is None else each.weights for each in both]
+            weights = np.concatenate(own)
+        texts = None if self.texts is None or other.texts is None else self.texts + other.texts
+        codes, gold, rows = (np.concatenate([getattr(each, name) for each in both]) for name in _COLUMNS)
+        return KeptExamples(codes, gold, rows, texts, self.network, weights)
 
     def nearest(
         self, vectors: NDArray[np.float32], count: int

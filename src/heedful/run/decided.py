@@ -95,6 +95,8 @@ def decide(config: RunConfig, source: Source) -> Decided:
     ):
         return decide(override(config, {"model.sentence": "none"}), source).with_({"model.sentence": "none"})
     limit = few_rows(config)
+    if source.before is not None and source.before.has_network:  # which goes on, of however few rows
+        limit = 0
     open_vectors = config.text.vectors == "auto"
     open_sentence = config.model.sentence == "auto"
     if not (limit or open_vectors or open_sentence):

@@ -10,8 +10,7 @@ from typing import Any
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
-from heedful.models.config import NO_NETWORK
-from heedful.run.recipe_files import override
+from heedful.run.network_goes_on import settings_of_network
 from heedful.run.run_config import RunConfig
 from heedful.storage.manifest import manifest_checksum
 from heedful.tasks import Corpora, Source, load_model
@@ -60,14 +59,16 @@ def of_model(model: Any, name: str, checksum: str = "") -> LearnedFrom:
     """
     if kind_of(model.task).outputs != "classes":
         raise UsageError(f"{name}: a model of {model.noun} does not learn on; train it anew with all rows")
-    if model.encoder != NO_NETWORK:
+    if model.model.pretrained.name:
         raise UsageError(
-            f"{name}: has a network, and only models of linear parts learn on; train it anew with all rows, or begin "
-            "with data.few_rows above the number of your rows, which trains no network"
+            f"{name}: has a pretrained encoder, and of networks those on word vectors learn on; train it anew with all "
+            "rows"
         )
     kept = model.examples
     count = model.about.metrics.get(ROWS)
     seen = count if isinstance(count, int) else 0 if kept is None else len(kept)
+    if not seen and model.about.sums is not None:
+        seen = round(model.about.sums.rows)
     examples: tuple[Example, ...] = ()
     each = 1.0
     if kept is not None and kept.texts is not None:
@@ -81,7 +82,7 @@ def of_model(model: Any, name: str, checksum: str = "") -> LearnedFrom:
     return LearnedFrom(name, model, examples, seen, whole=whole, checksum=checksum, each=each)
 
 
-def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[RunConfig, Source]:
+def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[dict[str, object], Source]:
     """Return settings and data with what a run needs to go on from a model.
 
     Args:
@@ -90,8 +91,8 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
         before: the model.
 
     Returns:
-        The settings, of which the tokenizer is that of the model, and the source, of which the labels are those of the
-        model and the new ones.
+        What settings become, by their dotted names: the tokenizer is that of the model, and so is a network. And the
+        source, of which the labels are those of the model and the new ones.
 
     Raises:
         UsageError: if task, tokenizer or the name of a class contradicts the model.
@@ -105,16 +106,16 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
     for options in (config.model.task_options, model.model.task_options):
         refuse_beside_texts(options, name, columns=reads_columns)
     own = {"tokenizer": model.text.tokenizer, "markup": model.text.markup, "normalize": model.text.normalize}
-    given = {key: getattr(config.text, key) for key in own}
+    given, settings = {key: getattr(config.text, key) for key in own}, dict[str, object]()
     if given["tokenizer"] == AUTO:
-        config = override(config, {"text.tokenizer": own["tokenizer"]})
-        given["tokenizer"] = own["tokenizer"]
+        settings["text.tokenizer"] = given["tokenizer"] = own["tokenizer"]
     for key, value in given.items():
         if value != own[key]:
             raise UsageError(
                 f"text.{key}={value!r}: {name} reads texts with {own[key]!r}, which learning on cannot change"
             )
-    targets = (example.target for example in source.load()["train"].examples)
+    examples = source.load()["train"].examples
+    targets = (example.target for example in examples)
     new = source.labels or tuple(sorted({each for each in targets if isinstance(each, str)}))
     labels = with_new_labels(model.labels, new, name)
     if set(labels) == set(source.labels):  # in the order of an estimator's classes
@@ -125,8 +126,12 @@ def continued(config: RunConfig, source: Source, before: LearnedFrom) -> tuple[R
         )
     vocabulary = model.reading.vocabulary
     known = vocabulary.trainable if isinstance(vocabulary, Vocabulary) else ()
-    words = Corpus([Example((" ".join(known),))])
-    return config, replace(source, labels=labels, unlabeled=words, before=before)
+    often = known * max(config.text.min_count, 1)  # no known word is too rare
+    words = Corpus([Example((" ".join(often),), words=(often,))])
+    if before.recalls:
+        further = len(labels) > len(model.labels)
+        settings |= settings_of_network(config, before, len(examples), new_classes=further)
+    return settings, replace(source, labels=labels, unlabeled=words, before=before)
 
 
 def refuse_beside_texts(options: Mapping[str, object], name: str, *, columns: bool) -> None:
@@ -205,6 +210,9 @@ def about_learning_on(before: LearnedFrom | None, rows: int, *, sums: bool = Fal
     how = "its weights were learned on"
     if before.whole:
         how = "all rows together were learned anew"
+    elif before.has_network:
+        beside = ", and all rows by the sums over them that it keeps beside it," if sums else ""
+        how = f"its network was trained on, with its own answers beside the new labels{beside}"
     elif sums:
         how = "all rows were learned by the sums over them that it keeps,"
     return [

@@ -18,6 +18,7 @@ from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.run.decided import decide, remembered
 from heedful.run.learning_on import continued, learned_from, replaying
+from heedful.run.network_goes_on import divided, with_judges
 from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.run.set_aside import with_aside
@@ -86,8 +87,15 @@ def _prepared(
     before: LearnedFrom | None = None,
 ) -> AnyPrepared:
     check_task(config, source)
+    settled: dict[str, object] = {}
     if before is not None:
-        config, source = continued(config, source, before)
+        source = replace(source, load=remembered(source.load))
+        fraction, seed = config.data.dev_fraction, config.train.seed
+        before = divided(before, fraction, seed)
+        settled, source = continued(config, source, before)
+        config = override(config, settled)
+        if before.has_network:
+            source = replace(source, load=with_judges(source.load, before, fraction, seed))
     task = task_named(source.task)
     source = with_aside(config, source, place.root, strangers)
     source = replace(source, load=remembered(replaying(source.load, before)))
@@ -110,7 +118,9 @@ def _prepared(
         found = teaching.taught(task.prepare(config, teaching.source, place))
     protocol = found.protocol if "dev" in found.datasets else replace(found.protocol, selects="folds")
     notes = (*decided.notes, *found.notes)
-    return replace(found, notes=notes, protocol=protocol, decided=decided.settings, before=before)
+    return replace(
+        found, notes=notes, protocol=protocol, decided={**settled, **decided.settings}, before=before
+    )
 
 
 def check_task(config: RunConfig, source: Source) -> None:

@@ -182,7 +182,7 @@ def _train_and_measure(
         if chooses:
             task.calibrate(predictor, prepared.datasets)
         dev = task.held_out(predictor, prepared.datasets)
-        task.keep(own, predictor, prepared.datasets["train"])
+        task.keep(own, predictor, prepared.datasets)
         test = report(predictor, prepared.datasets["test"]) if "test" in prepared.datasets else None
         fitted = report(predictor, prepared.datasets["train"]) if config.train.evaluate_train else None
     seconds = result.seconds_before + time.perf_counter() - started
@@ -201,7 +201,7 @@ def _train_and_measure(
     )
     card = model_card(config, prepared, run, predictor.about.wide)
     metrics = run.summary()
-    if config.data.learn_from or config.data.keep_examples != "none":
+    if "data.learn_from" in task.uses:
         before = prepared.before
         again = 0 if before is None else len(before.examples)
         metrics[ROWS] = len(prepared.datasets["train"]) - again + (0 if before is None else before.seen)
@@ -237,16 +237,23 @@ def _fit(
     try:
         return fit(
             _trained(config, predictor, batches.dataset),
-            task_of(predictor).drawn(config, batches.dataset, batches),
+            task_of(predictor).drawn(config, predictor, batches.dataset, batches),
             task_of(predictor).objective(config, predictor),
             config.train,
-            evaluate=None if config.train.contrast else lambda _: _judge(predictor, prepared),
+            evaluate=None
+            if config.train.contrast or _recalls(prepared)
+            else lambda _: _judge(predictor, prepared),
             keeping=keeping,
             reporter=reporter,
         )
     except DivergedError as error:
         where = config.data.set or config.data.train or "training data"
         raise DivergedError(f"{where}: {error}") from None
+
+
+def _recalls(prepared: AnyPrepared) -> bool:
+    """Return whether a network learns on: few new rows are no judge of the steps, so the last one stays."""
+    return prepared.before is not None and prepared.before.recalls
 
 
 def _judge(predictor: AnyModel, prepared: AnyPrepared) -> Mapping[str, float]:

@@ -162,10 +162,10 @@ class DataConfig(Settings):
             their labels, which everybody can read who has the model; or "rows", their rows, labels and vectors alone.
             Of more than 100,000 examples as many are drawn.
         keep_share: the share of them that is kept, drawn by ``train.seed``.
-        keep_sums: whether a model of classes without a network keeps sums over its training rows, from which it can
+        keep_sums: whether a model of classes keeps sums over its training rows, from which it can
             learn on without them: how features occur together and with each class, and in how many rows each word is.
             They take about 3 MB, and hold no text.
-        learn_from: run folder or model folder of a model of linear parts that the run begins with, which ``--from``
+        learn_from: run folder or model folder of a model of classes that the run begins with, which ``--from``
             sets: it learns the new rows, new words and new classes on top, together with the training examples that the
             model keeps. The folder is never changed.
     """

@@ -35,6 +35,7 @@ from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fi
 from heedful.tasks.sentences.fitting_reject import rejecting
 from heedful.tasks.sentences.learned_before import LearnedBefore
 from heedful.tasks.sentences.linear_targets import ClassTargets
+from heedful.tasks.sentences.network_before import take_weights
 from heedful.tasks.sentences.part_rows import TaughtRows, sentence_rows
 from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
@@ -98,10 +99,14 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         gold = gold_of(prepared.datasets["train"]).astype(np.int64)
         model.class_weights = weights_of_classes(config.train, gold, prepared.labels)
         refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
-        if (before := prepared.before) is not None and not before.whole:
+        if (before := prepared.before) is not None and before.recalls:
+            assert isinstance(before.model, Predictor)  # models of classes alone learn on
+            take_weights(model, before.model, before.name)
+        if before is not None and not before.whole:
             again = min(len(before.examples), len(gold))
             about, old, now = before.model.about, before.model.labels, prepared.labels
-            model.before = LearnedBefore.of(about, old, now, again, before.each)
+            parts = LearnedBefore.of(about, old, now, again, before.each)
+            model.before = replace(parts, judging=len(before.judging), judging_each=before.judging_each)
             if about.sums is not None and config.data.keep_sums:
                 columns = np.array([now.index(label) for label in old], np.int64)
                 model.sums = about.sums.with_classes(columns, len(now))
@@ -115,9 +120,17 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         `heedful.run.run_config.DistilConfig`.
         """
         smoothing, weights = config.train.label_smoothing, model.class_weights
+        if model.recalled is not None:
+            return partial(model.recalled.loss, smoothing=smoothing, weights=weights)
         if config.distil.teacher:
             return partial(distilled_loss, smoothing=smoothing, weights=weights, distil=config.distil)
         return partial(loss_of_classes, smoothing=smoothing, weights=weights)
+
+    def drawn(
+        self, config: RunConfig, model: Predictor, dataset: EncodedDataset, data: TrainingData
+    ) -> TrainingData:
+        """See `Task.drawn`: where a network learns on, with what the model before answers to the examples."""
+        return data if model.recalled is None else model.recalled.beside(data)
 
     def taught_targets(
         self,
@@ -320,10 +333,12 @@ class TextTask(ClassTask):
     options = table.options
     question, usage = "the class of a text", 'model.predict(["a text"])'
 
-    def drawn(self, config: RunConfig, dataset: EncodedDataset, data: TrainingData) -> TrainingData:
-        """See `Task.drawn`: with ``train.contrast`` each text has a partner of its class."""
+    def drawn(
+        self, config: RunConfig, model: Predictor, dataset: EncodedDataset, data: TrainingData
+    ) -> TrainingData:
+        """See `ClassTask.drawn`: with ``train.contrast`` each text has a partner of its class."""
         if not config.train.contrast:
-            return data
+            return super().drawn(config, model, dataset, data)
         if config.distil.teacher:
             raise UsageError("train.contrast learns from gold labels alone: leave distil.teacher out")
         return Partnered(data, gold_of(dataset).astype(np.int64), config.train.seed)

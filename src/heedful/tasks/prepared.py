@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Corpus, Example
+from heedful.models.config import NO_NETWORK
 from heedful.structures import Batch
 from heedful.tasks.saved_model import SavedModel
 
@@ -70,6 +71,8 @@ class LearnedFrom:
         whole: whether `examples` are all of them, so that everything is learned anew.
         checksum: of its manifest; empty for a model in memory.
         each: for how many examples each of `examples` stands.
+        judging: further examples of it, which choose and are not learned; with a network alone.
+        judging_each: for how many examples each of `judging` stands.
     """
 
     name: str
@@ -79,6 +82,18 @@ class LearnedFrom:
     whole: bool = False
     checksum: str = ""
     each: float = 1.0
+    judging: tuple[Example, ...] = ()
+    judging_each: float = 1.0
+
+    @property
+    def has_network(self) -> bool:
+        """Whether it has a network, which is trained on or anew."""
+        return bool(self.model.model.encoder != NO_NETWORK)
+
+    @property
+    def recalls(self) -> bool:
+        """Whether its network goes on, rather than that all rows are learned anew."""
+        return self.has_network and not self.whole
 
 
 @dataclass(frozen=True)

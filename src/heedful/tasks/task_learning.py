@@ -53,11 +53,12 @@ class TaskLearning(ABC, Generic[Dataset, Lexicon, Model]):
             The function from a network's output and a batch's targets to the loss of each example, [B].
         """
 
-    def drawn(self, config: RunConfig, dataset: Dataset, data: TrainingData) -> TrainingData:
+    def drawn(self, config: RunConfig, model: Model, dataset: Dataset, data: TrainingData) -> TrainingData:
         """Return the batches that are trained on; by default those that are given.
 
         Args:
             config: the settings of the run.
+            model: the model that is trained.
             dataset: the training examples.
             data: their batches.
 
@@ -110,13 +111,13 @@ class TaskLearning(ABC, Generic[Dataset, Lexicon, Model]):
         """
         return
 
-    def keep(self, config: RunConfig, model: Model, training: Dataset) -> None:
+    def keep(self, config: RunConfig, model: Model, datasets: Mapping[str, Dataset]) -> None:
         """Keep training examples in a trained model, as ``data.keep_examples`` says; by default nothing is kept.
 
         Args:
             config: the settings of the run.
             model: the trained model, changed in place.
-            training: the training examples.
+            datasets: see `begin`.
         """
         return
 

@@ -18,7 +18,7 @@ from heedful.models.config import NO_NETWORK
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
-from heedful.tasks.sentences.learned_before import LearnedBefore
+from heedful.tasks.sentences.joining_on import Halved, Steady
 from heedful.tasks.sentences.learning_by_sums import SumRows, learned_by_sums, no_sums, with_rows
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 BY_SUMS = "sums of all rows"
+MOST_ROWS = 20_000
+"""Rows of a model with a network of which sums are kept at most."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def sums_of(
     model: SentenceModel[AnyAnswer],
     targets: LinearTargets,
     training: EncodedDataset,
-    parts: Sequence[PartRows],
+    reads: Sequence[PartRows],
 ) -> KeptSums | None:
     """Return the sums over the rows of a training that begins with nothing.
 
@@ -57,17 +59,23 @@ def sums_of(
         model: the model.
         targets: gold of the rows.
         training: the rows.
-        parts: what each part reads of all of them, so that no text is read twice.
+        reads: what the parts read of them.
 
     Returns:
-        The sums; None where the settings want none, and for models with a network, with another answer than a class,
-        with columns beside the text or a teacher, or without features of whole texts or with too many.
+        The sums; None where the settings want none, and for models with another answer than a class, with columns
+        beside the text or a teacher, without features of whole texts or with too many, and for networks of more than
+        `MOST_ROWS` rows.
     """
     able = config.data.keep_sums and not config.data.features and not config.distil.teacher
-    if not able or model.model.encoder != NO_NETWORK or not isinstance(targets, ClassTargets):
+    if not able or not isinstance(targets, ClassTargets):
         return None
-    reads = [part for part in parts if part.name != WORDS_AND_CHARACTERS]
-    dense, features = _dense(reads, training), _features(reads)
+    if model.model.encoder != NO_NETWORK and len(training) > MOST_ROWS:
+        return None
+    reads = [part for part in reads if part.name != WORDS_AND_CHARACTERS]
+    if not reads or any(part.drawn is not None for part in reads):
+        return None
+    dense = _dense(reads, len(training))
+    features = _features(reads)
     if not 0 < sum(count for _, count in features) <= MOST_DENSE:
         return None
     rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), targets.weights)
@@ -76,7 +84,11 @@ def sums_of(
 
 
 def learn_on_by_sums(
-    config: RunConfig, model: SentenceModel[AnyAnswer], targets: LinearTargets, training: EncodedDataset
+    config: RunConfig,
+    model: SentenceModel[AnyAnswer],
+    targets: LinearTargets,
+    training: EncodedDataset,
+    judges: tuple[EncodedDataset, LinearTargets] | None = None,
 ) -> bool:
     """Let a model learn on from the sums of the one before, if that keeps sums of the features that are read now.
 
@@ -85,6 +97,7 @@ def learn_on_by_sums(
         model: the model, which gets its parts and sums.
         targets: gold of the rows; where classes stand for several rows, the old ones are the last.
         training: the rows.
+        judges: the dev split with its gold, by which the part joins a network; None without a network.
 
     Returns:
         Whether it did.
@@ -92,7 +105,8 @@ def learn_on_by_sums(
     sums, before = model.sums, model.before
     if sums is None or before is None or not isinstance(targets, ClassTargets):
         return False
-    reads, dense = _read(config, model, training)
+    reads = sentence_rows(config, model, training, None if judges is None else judges[0])
+    dense = _dense(reads, len(training))
     if _features(reads) != sums.features:
         _log.warning(
             "data.learn_from: the model keeps sums of %s, and %s are read now, so the weights alone are learned on.",
@@ -111,8 +125,8 @@ def learn_on_by_sums(
     rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), weights)
     new = rows.of(np.flatnonzero(weights > 0))
     # Old rows that are kept choose too, each for those that it stands for: new ones may be of a new class alone.
-    judges = replace(rows, weights=targets.weights)
-    found = learned_by_sums(with_rows(sums, new, rule), judges, rule, SHARE)
+    choosing = replace(rows, weights=targets.weights)
+    found = learned_by_sums(with_rows(sums, new, rule), choosing, rule, SHARE)
 
     def put(about: About, weight: float) -> About:
         bias, start = found.dense.bias, 0
@@ -123,23 +137,29 @@ def learn_on_by_sums(
         return replace(about, wide=replace(found.wide, weight=weight)) if rule.reads else about
 
     model.sums = found.sums
-    model.joining = Settled(targets, (FittedPart(BY_SUMS, found.logits, put),))
-    model.nested = found.logits.astype(np.float32)
-    model.before = LearnedBefore(None, None, before.replayed, before.each)
+    model.before = replace(before, wide=None, sentence=None)
+    if judges is None:
+        model.joining = Settled(targets, (FittedPart(BY_SUMS, found.logits, put),))
+        model.nested = found.logits.astype(np.float32)
+        return True
+    dev, gold = judges
+    held = np.concatenate([np.asarray(part.held) for part in reads], axis=1)
+    logits = found.dense.logits(held) + (found.wide.logits(phrases_of(dev)) if rule.reads else 0.0)
+    joins = Steady if _know_the_old(before.labels, model.labels, gold) else Halved
+    model.joining = joins(gold, (FittedPart(BY_SUMS, logits, put),))
     return True
 
 
-def _read(
-    config: RunConfig, model: SentenceModel[AnyAnswer], training: EncodedDataset
-) -> tuple[list[PartRows], NDArray[np.float32]]:
-    reads = sentence_rows(config, model, training, None)
-    return reads, _dense(reads, training)
+def _know_the_old(old: Sequence[str], now: Sequence[str], gold: LinearTargets) -> bool:
+    """Return whether half of the rows that choose are of old classes or more: others would let the new ones win."""
+    assert isinstance(gold, ClassTargets)  # as those that are learned
+    known = np.isin(gold.shares.argmax(axis=1), [now.index(label) for label in old])
+    return bool(gold.weights[known].sum() >= 0.5 * gold.weights.sum())
 
 
-def _dense(reads: Sequence[PartRows], training: EncodedDataset) -> NDArray[np.float32]:
-    """Return what parts read of whole texts, side by side."""
+def _dense(reads: Sequence[PartRows], count: int) -> NDArray[np.float32]:
     rows = [np.asarray(part.rows) for part in reads]
-    return np.concatenate([np.zeros((len(training), 0), np.float32), *rows], axis=1)
+    return np.concatenate([np.zeros((count, 0), np.float32), *rows], axis=1)
 
 
 def _features(reads: Sequence[PartRows]) -> tuple[tuple[str, int], ...]:

@@ -34,12 +34,22 @@ class LearnedBefore:
         sentence: over features of whole texts; None for none.
         replayed: how many of the last training examples are old ones.
         each: for how many examples each of these stands.
+        judging: how many of the last dev examples are old ones.
+        judging_each: for how many examples each of these stands.
+        labels: of the model.
+        temperature: of the model.
+        now: how many labels there are now.
     """
 
     wide: WidePart | None
     sentence: SentencePart | None
     replayed: int = 0
     each: float = 1.0
+    judging: int = 0
+    judging_each: float = 1.0
+    labels: tuple[str, ...] = ()
+    temperature: float = 1.0
+    now: int = 0
 
     @classmethod
     def of(
@@ -77,7 +87,9 @@ class LearnedBefore:
             wide.bias[unseen] = _UNLIKELY / (wide.weight or 1.0)
         elif sentence is not None:
             sentence.bias[unseen] = _UNLIKELY / (sentence.weight or 1.0)
-        return cls(wide, sentence, replayed, each)
+        return cls(
+            wide, sentence, replayed, each, labels=tuple(labels), temperature=about.temperature, now=len(now)
+        )
 
     def grown(self, outputs: int, empty: WidePart) -> WidePart:
         """Return a part without weights that knows the features of before and those of new texts.
@@ -117,6 +129,10 @@ class LearnedBefore:
         wide = replace(empty, weights=weights, bias=self.wide.bias, weight=self.wide.weight)
         return replace(self, wide=wide)
 
+    def temper(self, network: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return what a network gave, [N, Y], as it counted in the model."""
+        return network / self.temperature
+
     def logits(self, dataset: EncodedDataset) -> Floats:
         """Return the logits of examples, [N, Y]."""
         rows, found = range(len(dataset)), np.zeros((len(dataset), self.outputs))
@@ -132,7 +148,7 @@ class LearnedBefore:
     def outputs(self) -> int:
         """Columns of the logits."""
         part = self.wide or self.sentence
-        return 0 if part is None else part.outputs
+        return self.now if part is None else part.outputs
 
     def put(self, about: About) -> About:
         """Add the old parts to what a folder keeps."""

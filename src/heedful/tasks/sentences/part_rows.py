@@ -14,6 +14,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Ragged, joined
 from heedful.model.answers import AnyAnswer
 from heedful.model.decisions.named_labels import name_as_text
+from heedful.models.config import NO_NETWORK
 from heedful.models.config import SentenceFeatures as Reads
 from heedful.runtime.encoder_states import EN_SENTENCES
 from heedful.runtime.loading import packaged_states
@@ -76,8 +77,10 @@ SHARE = 0.3
 
 
 def few(config: RunConfig, training: EncodedDataset) -> bool:
-    """Return whether a run has so few rows that cross-validation chooses, as it does wherever a model learns on."""
-    return len(training) < config.data.few_rows or bool(config.data.learn_from)
+    """Return whether a run has so few rows that cross-validation chooses, as it does where linear parts learn on."""
+    if config.data.learn_from:
+        return config.model.encoder == NO_NETWORK
+    return len(training) < config.data.few_rows
 
 
 def texts_of(dataset: EncodedDataset) -> list[Hashable]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from heedful.explain.word_features import WordFeatures
     from heedful.tasks.sentences.joining import Joining
     from heedful.tasks.sentences.learned_before import LearnedBefore
+    from heedful.tasks.sentences.network_before import Recalled
 
 
 _BLOCK = 1024
@@ -50,6 +51,7 @@ class SentenceModel(TextModel[A_co]):
         folds: the fold of each training example in it, [N]; only in training.
         joined_note: what each part reached alone, and with which weight it joined; after training.
         before: the parts of the model that learns on, to which new ones are added; only in training.
+        recalled: what the model before answers to the training examples, where its network goes on; only in training.
         sums: the sums that the model before keeps, with the classes that there are now; only in training.
     """
 
@@ -58,6 +60,7 @@ class SentenceModel(TextModel[A_co]):
     folds: NDArray[np.int64] | None = None
     joined_note: str = ""
     before: LearnedBefore | None = None
+    recalled: Recalled | None = None
     sums: KeptSums | None = None
 
     @property

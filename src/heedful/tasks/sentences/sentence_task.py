@@ -39,10 +39,12 @@ from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.joining import Joined
+from heedful.tasks.sentences.joining_on import Steady
 from heedful.tasks.sentences.keeping import Keeping, kept_examples
 from heedful.tasks.sentences.keeping_sums import learn_on_by_sums, sums_of
 from heedful.tasks.sentences.left_over import left_over, lessons_of
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
+from heedful.tasks.sentences.network_before import Recalled
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
 from heedful.tasks.sentences.reported import equally_weighted, gold_of, weights_of
 from heedful.tasks.sentences.taught_task import Model, TaughtSentences
@@ -142,16 +144,22 @@ class SentenceTask(TaughtSentences[Model, Answered]):
             self.begin_many(config, model, training, dev)
             return
         gold = self.linear_targets(model, training)
-        if learn_on_by_sums(config, model, gold, training):
+        goes_on = model.before is not None and model.model.encoder != NO_NETWORK
+        chooses = None if dev is None else self.linear_targets(model, dev)
+        if goes_on:
+            self._recall(model, training)
+        judges = None if dev is None or chooses is None or not goes_on else (dev, chooses)
+        if learn_on_by_sums(config, model, gold, training, judges):
             return
         targets = left_over(model, gold, training, grows=True)
         reads = part_rows(config, model, targets, training, dev, lessons_of(model, datasets, self.lessons))
-        if model.before is None and dev is None:
+        if model.before is None:
             model.sums = sums_of(config, model, gold, training, reads)
         if not reads:
             return
-        if dev is not None and not few(config, training):
-            model.joining = on_dev(reads, targets, self.linear_targets(model, dev))
+        if dev is not None and chooses is not None and not few(config, training):
+            joining = on_dev(reads, targets, left_over(model, chooses, dev))
+            model.joining = Steady(joining.targets, joining.parts, joining.drawn) if goes_on else joining
             return
         parts = [[part] for part in reads] if model.is_pair else in_one(reads, targets)
         folds = model.folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
@@ -166,6 +174,12 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         model.joining = found.joining()
         if dev is None:
             model.nested = self.nested(model, found, training) + np.float32(targets.beyond)
+
+    def _recall(self, model: Model, training: EncodedDataset) -> None:
+        """Let a model whose network goes on remember what the one before answers to the training examples."""
+        assert model.before is not None  # the caller looked
+        logits = model.before.temper(model.run_network(training)[0]) + model.before.logits(training)
+        model.recalled = Recalled.of(logits, model.before.labels, model.labels)
 
     def begin_many(
         self, config: RunConfig, model: Model, training: EncodedDataset, dev: EncodedDataset | None
@@ -237,6 +251,10 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         """See `Task.held_out`."""
         chose = self.choosing(datasets)
         if model.nested is None:
+            if model.before is not None and 0 < model.before.judging < len(
+                chose
+            ):  # which it has learned long ago
+                chose = equally_weighted(chose.select(np.arange(len(chose) - model.before.judging)))
             rows = finite("prediction", model.run(chose)[0])
         else:
             rows, model.nested = self.delivered(model, model.nested), None
@@ -252,14 +270,20 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         # Intervals resample examples of equal weight, so there are none.
         return replace(report, metrics=self.judged(model, rows, chose), statistics={})
 
-    def keep(self, config: RunConfig, model: Model, training: EncodedDataset) -> None:
+    def keep(self, config: RunConfig, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
         """See `Task.keep`."""
         model.about = replace(model.about, sums=model.sums)
         how = config.data.keep_examples
         if how != "none":
             old = () if model.before is None else (model.before.replayed, model.before.each)
             keeping = Keeping(how, config.data.keep_share, config.train.seed, *old)
-            found = kept_examples(model, training, keeping)
+            found = kept_examples(model, datasets["train"], keeping)
+            if found is not None and model.before is not None and (judged := model.before.judging):
+                dev = datasets["dev"]
+                last = dev.select(np.arange(len(dev) - judged, len(dev)))
+                each = Keeping(how, 1.0, config.train.seed, judged, model.before.judging_each)
+                further = kept_examples(model, last, each)
+                found = found if further is None else found.beside(further)
             model.about = replace(model.about, examples=found)
 
     def delivered(self, model: Model, rows: NDArray[np.float32]) -> NDArray[np.float32]:

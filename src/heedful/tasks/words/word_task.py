@@ -335,8 +335,10 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 name: parse_corpus(corpus, parser, place.cache) for name, corpus in tokenized.items()
             }
         if config.data.keep_examples != "none":
-            texts = tuple(example.texts for example in corpora["train"].examples)
-            tokenized["train"] = replace(tokenized["train"], texts=texts)
+            judged = source.before is not None and source.before.judging
+            for name in ("train", "dev") if judged else ("train",):
+                texts = tuple(example.texts for example in corpora[name].examples)
+                tokenized[name] = replace(tokenized[name], texts=texts)
         counts = Counter(tokenized["train"].counts())
         if source.unlabeled is not None:
             further = source.unlabeled
