@@ -76,7 +76,7 @@ def test_commands_answer_and_print_the_share(folder, tmp_path) -> None:
     assert found.code == 0, found.err
     assert json.loads(found.out)["label"] == NONE
     table = run("predict", folder, STRANGE[0])
-    assert table.out.split("\t")[:2] == [NONE, "1.000"]
+    assert table.out.split("\t")[:2] == [NONE, "0.999999"]
     file = write_csv(tmp_path / "in.csv", [[STRANGE[0]], ["a lovely film"]], ["text"])
     out = tmp_path / "many"
     assert run("predict", folder, "--input", file, "--jobs", "1", "--output", out).code == 0

@@ -186,6 +186,8 @@ def labels(
 
 
 def _show(found: Sequence[Suspect], count: int, looked: int, *, as_json: bool) -> None:
+    from heedful.model.answers import decimals
+
     if as_json:
         print_json([each.as_dict() for each in found])
     else:
@@ -194,9 +196,9 @@ def _show(found: Sequence[Suspect], count: int, looked: int, *, as_json: bool) -
             (
                 str(each.row),
                 each.label,
-                f"{each.probability:.3f}",
+                decimals(each.probability),
                 each.suggestion,
-                f"{each.suggested:.3f}",
+                decimals(each.suggested),
                 ", ".join(word for word, _ in each.against),
                 " => ".join(each.texts),
             )

@@ -175,3 +175,12 @@ def percent(share: float) -> str:
     if share > 0.9995:
         return "> 99.9 %"
     return "< 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
+
+
+def counted(share: float) -> str:
+    """Write a share that was counted, which may be all or none.
+
+    >>> counted(1.0), counted(0.9999), counted(0.25), counted(0.0)
+    ('100.0 %', '> 99.9 %', '25.0 %', '0.0 %')
+    """
+    return f"{100 * share:.1f} %" if share in (0, 1) else percent(share)

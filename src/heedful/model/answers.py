@@ -255,14 +255,29 @@ class Layout(Generic[A]):
         return [*self.lay_out(answer), *extra]
 
 
+_NEARLY = 1e-6
+"""What a probability is short of 1 at most, and above 0 at least, where it is written."""
+
+
+def decimals(probability: float) -> str:
+    """Write a probability with three decimals, or with up to six so that nothing short of certain reads as certain.
+
+    >>> decimals(0.9964), decimals(0.99972), decimals(0.99999), decimals(1.0), decimals(0.0), decimals(0.0001)
+    ('0.996', '0.9997', '0.99999', '0.999999', '0.000001', '0.0001')
+    """
+    share = min(max(probability, _NEARLY), 1 - _NEARLY)
+    written = (f"{share:.{digits}f}" for digits in range(3, 7))
+    return next(text for text in written if 0 < float(text) < 1)
+
+
 def _class_cells(answer: Answer) -> list[str]:
-    return [str(answer.label), f"{answer.confidence:.3f}", answer.remarks]
+    return [str(answer.label), decimals(answer.confidence), answer.remarks]
 
 
 def _labels_cells(answer: LabelsAnswer) -> list[str]:
     """Without a label "-" and the probability of the likeliest."""
     shown = answer.labels or (max(answer.probabilities, key=lambda name: answer.probabilities[name]),)
-    figures = ", ".join(f"{answer.probabilities[name]:.3f}" for name in shown)
+    figures = ", ".join(decimals(answer.probabilities[name]) for name in shown)
     return [", ".join(answer.labels) or "-", figures, answer.remarks]
 
 
@@ -388,7 +403,7 @@ class TagsAnswer(WordsRead):
 
 def _cells(answer: TagsAnswer) -> list[str]:
     """The probability is the mean over the words."""
-    mean = f"{np.mean(answer.probabilities):.3f}" if answer.words else ""
+    mean = decimals(float(np.mean(answer.probabilities))) if answer.words else ""
     return [answer.in_a_line(), mean, answer.remarks]
 
 

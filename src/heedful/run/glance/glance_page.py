@@ -5,7 +5,7 @@ from __future__ import annotations
 from heedful.data.examples import Example
 from heedful.explain.page_frame import page_of
 from heedful.explain.running_text import running_text
-from heedful.explain.scene import percent
+from heedful.explain.scene import counted, percent
 from heedful.explain.signed_words import signed_key
 from heedful.explain.word_sums import WordSum
 from heedful.run.glance.gathering import Class, Confusion, Glance
@@ -34,7 +34,7 @@ def render_glance(glance: Glance) -> str:
         "labels": ("Suspect labels", _suspects(glance)),
     }
     links = " ".join(f'<a href="#{key}">{title}</a>' for key, (title, body) in parts.items() if body)
-    accuracy = f"{percent(glance.accuracy)} right"
+    accuracy = f"{counted(glance.accuracy)} right"
     span = f"95 % interval {100 * glance.interval.low:.1f} to {100 * glance.interval.high:.1f} %"
     top = (
         f'<header><p class="eyebrow">{safe(glance.model)} on {safe(glance.source)}</p>'
@@ -132,7 +132,7 @@ def _slices(glance: Glance) -> str:
         [
             f"<bdi>{safe(each.name)}</bdi>",
             f"{each.count:,}",
-            percent(each.accuracy),
+            counted(each.accuracy),
             f"{100 * each.interval.low:.1f} to {100 * each.interval.high:.1f} %",
             "weak" if each.weak else "",
         ]
@@ -140,7 +140,7 @@ def _slices(glance: Glance) -> str:
     ]
     weak = sum(each.weak for each in glance.slices)
     note = (
-        f"Parts of the rows, the weakest first. Weak: the whole 95 % interval lies below {percent(glance.accuracy)}; "
+        f"Parts of the rows, the weakest first. Weak: the whole 95 % interval lies below {counted(glance.accuracy)}; "
         f"of {len(glance.slices):,} parts {weak:,} are. Where many are looked at, some are weak by chance."
     )
     head = ("rows with", "rows", "right", "95 % interval", "")
@@ -151,9 +151,9 @@ def _calibration(glance: Glance) -> str:
     found = glance.calibration
     rows = [
         [
-            f"{percent(each.low)} to {percent(each.high)}",
+            f"{counted(each.low)} to {counted(each.high)}",
             percent(each.confidence),
-            percent(each.accuracy),
+            counted(each.accuracy),
             f"{each.count:,}",
         ]
         for each in found.bins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heedful.explain.scene import percent
+from heedful.explain.scene import counted, percent
 from heedful.run.glance.gathering import Glance
 from heedful.run.glance.sections import Report, Table, Texts, Words
 from heedful.text.characters import cells, pad, shorten, visible
@@ -24,7 +24,7 @@ def glance_lines(glance: Glance) -> list[str]:
     """
     low, high = 100 * glance.interval.low, 100 * glance.interval.high
     rows = f"{len(glance.examples):,} rows"
-    lines = [f"{percent(glance.accuracy)} of {rows} are right (95 % interval {low:.1f} to {high:.1f} %)"]
+    lines = [f"{counted(glance.accuracy)} of {rows} are right (95 % interval {low:.1f} to {high:.1f} %)"]
     lines += ["", f"What is important (mean contributions in {glance.explained:,} explained texts):"]
     for each in glance.classes[:_CLASSES]:
         words = ", ".join(f"{visible(word.name)} {word.mean:+.2f}" for word in each.words[:_WORDS])
@@ -44,7 +44,7 @@ def glance_lines(glance: Glance) -> list[str]:
         )
     weak = [each for each in glance.slices if each.weak]
     lines += ["", f"Weak slices: {len(weak)} of {len(glance.slices)}"]
-    lines += [f"  {visible(each.name)}: {percent(each.accuracy)} of {each.count:,}" for each in weak[:_ROWS]]
+    lines += [f"  {visible(each.name)}: {counted(each.accuracy)} of {each.count:,}" for each in weak[:_ROWS]]
     lines += ["", f"Probabilities miss by {100 * glance.calibration.ece:.1f} points on average (ECE)"]
     return [*lines, f"Suspect labels: {glance.suspected:,}"]
 

@@ -12,7 +12,7 @@ from heedful.data.examples import Example, LabelSet
 from heedful.evaluation import accuracy_interval
 from heedful.evaluation.column_report import known_cells
 from heedful.evaluation.confident import rank_suspects
-from heedful.explain.scene import percent
+from heedful.explain.scene import counted, percent
 from heedful.model.answers import LabelsAnswer
 from heedful.model.decisions.label_columns import column_places
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
@@ -69,7 +69,7 @@ def labels_at(
     return Report(
         request.name,
         source,
-        f"{percent(float(whole.mean()))} have exactly their labels",
+        f"{counted(float(whole.mean()))} have exactly their labels",
         f"of {len(gold):,} rows; 95 % interval {100 * interval.low:.1f} to {100 * interval.high:.1f} %; F1 of all "
         f"labels {f1:.3f}",
         examples,

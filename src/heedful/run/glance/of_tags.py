@@ -14,7 +14,7 @@ from heedful.errors import DataError, UsageError
 from heedful.evaluation import accuracy_interval
 from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
-from heedful.explain.scene import percent
+from heedful.explain.scene import counted, percent
 from heedful.model.answers import TagsAnswer
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
@@ -99,7 +99,7 @@ def tags_at(
     return Report(
         request.name,
         source,
-        f"{percent(right / len(words))} of the words have their tag",
+        f"{counted(right / len(words))} of the words have their tag",
         f"of {len(words):,} words in {len(examples):,} rows; 95 % interval {100 * interval.low:.1f} to "
         f"{100 * interval.high:.1f} %{_spans(examples, answers)}",
         examples,

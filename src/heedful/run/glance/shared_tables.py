@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
-from heedful.explain.scene import percent
+from heedful.explain.scene import counted, percent
 from heedful.run.glance.sections import Table
 from heedful.run.glance.slices import Lengthy, slices_of
 
@@ -34,7 +34,7 @@ def slice_table(
         (
             each.name,
             f"{each.count:,}",
-            percent(each.accuracy),
+            counted(each.accuracy),
             f"{100 * each.interval.low:.1f} to {100 * each.interval.high:.1f} %",
             "weak" if each.weak else "",
         )
@@ -60,7 +60,7 @@ def calibration_table(shares: NDArray[np.float64], right: NDArray[np.bool_], wha
         (
             f"{100 * k // _BINS} to {100 * (k + 1) // _BINS} %",
             percent(float(shares[place == k].mean())),
-            percent(float(right[place == k].mean())),
+            counted(float(right[place == k].mean())),
             f"{int((place == k).sum()):,}",
         )
         for k in np.unique(place).tolist()

@@ -13,6 +13,7 @@ from heedful.errors import DataError, UsageError
 from heedful.explain import Explanation
 from heedful.explain.attribution import Attribution
 from heedful.explain.explanation import SentenceView
+from heedful.explain.scene import counted, percent
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
 from heedful.run.glance import Glance, GlanceRequest, Report, render_whole, whole_lines, whole_report
@@ -194,3 +195,8 @@ def test_tags() -> None:
         whole_report(replace(asked, explain_part=None), examples, "held.conll", ())
     with pytest.raises(DataError, match="no row has a label"):
         whole_report(asked, [replace(examples[0], target=None)], "held.conll", ())
+
+
+def test_counted_shares_may_be_all_and_probabilities_never() -> None:
+    assert (counted(1.0), counted(0.0), counted(0.9999)) == ("100.0 %", "0.0 %", "> 99.9 %")
+    assert percent(1.0) == "> 99.9 %"
