@@ -143,7 +143,7 @@ def _slices(glance: Glance) -> str:
         f"Parts of the rows, the weakest first. Weak: the whole 95 % interval lies below {counted(glance.accuracy)}; "
         f"of {len(glance.slices):,} parts {weak:,} are. Where many are looked at, some are weak by chance."
     )
-    head = ("rows with", "rows", "right", "95 % interval", "")
+    head = ("rows with", "rows", "right", "95 % interval", "note")
     return note_of(note) + table_of(head, rows, [each.weak for each in shown]) if rows else ""
 
 

@@ -158,7 +158,7 @@ def _slices(
             for name, count, mean, low, high in found[:_SLICES]
         )
         strong = frozenset(k for k, row in enumerate(rows) if row[-1])
-        yield Table(("rows with", "rows", "off by", "95 % interval", ""), rows, strong)
+        yield Table(("rows with", "rows", "off by", "95 % interval", "note"), rows, strong)
 
 
 def _calibration(gold: Floats, said: Floats) -> Table:

@@ -41,7 +41,7 @@ def slice_table(
         for each in found
     )
     strong = frozenset(k for k, each in enumerate(found) if each.weak)
-    return (Table(("rows with", "rows", "right", "95 % interval", ""), rows, strong),) if rows else ()
+    return (Table(("rows with", "rows", "right", "95 % interval", "note"), rows, strong),) if rows else ()
 
 
 def calibration_table(shares: NDArray[np.float64], right: NDArray[np.bool_], what: str) -> tuple[Table, ...]:

@@ -1,6 +1,6 @@
-"""Measure how far contributions miss the log-odds that are shown, on every door.
+r"""Measure how far contributions miss the log-odds that are shown, on every door.
 
-    python -m heedful_lab.studies.sums_of_contributions MODEL FILE --column text [--column text2] \\
+    python -m heedful_lab.studies.sums_of_contributions MODEL FILE --column text [--column text2] \
         [--page MODEL.html [--page-only]]
 
 MODEL is a model folder, FILE a CSV file with its texts. Each text is explained with torch, without it, by every
