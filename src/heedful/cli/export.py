@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     "--javascript", type=WRITTEN, metavar="FILE", help="Write one file for the JavaScript package heedful."
 )
 @click.option(
-    "--compact",
+    "--whole-tables",
     is_flag=True,
-    help="Write the word vectors of --page and --javascript in a fifth of their room.",
+    help="Write all word vectors of --page and --javascript in 8 bits, in five times the room.",
 )
 @click.option(
     "--coverage",
@@ -53,7 +53,7 @@ def command(
     onnx: Path | None,
     page: Path | None,
     javascript: Path | None,
-    compact: bool,
+    whole_tables: bool,
     coverage: float | None,
     check: bool,
 ) -> None:
@@ -73,8 +73,9 @@ def command(
     Node: weights in 8 bits and words, compressed, and no program.
 
     The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed
-    in the browser. It shows the prediction and what the network attended to. With --compact, tables of more than 2,047
-    word vectors are written with a byte for 6 or 12 numbers, so that some answers differ from the model's.
+    in the browser. It shows the prediction and what the network attended to. Tables of more than 2,047 word vectors are
+    rounded so far that the page stays small, and of a hundred answers one or two can be others; --whole-tables rounds
+    them as --int8 does.
 
     Example: heedful export runs/trec --int8 trec-small --onnx trec.onnx --check
     """
@@ -96,9 +97,9 @@ def command(
         raise UsageError(
             "nothing to write: give --int8, --float16, --float32, --onnx, --page or --javascript with a path"
         )
-    if compact and page is None and javascript is None:
+    if whole_tables and page is None and javascript is None:
         raise UsageError(
-            "--compact is for the page and the file for JavaScript: give --page or --javascript too"
+            "--whole-tables is for the page and the file for JavaScript: give --page or --javascript too"
         )
     if coverage is not None and page is None and javascript is None:
         raise UsageError(
@@ -127,10 +128,10 @@ def command(
         if note := note_of(folder):
             click.echo(note, err=True)
     if page is not None:
-        export_page(folder, described(network), page, compact=compact, promise=promise)
+        export_page(folder, described(network), page, compact=not whole_tables, promise=promise)
         click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")
     if javascript is not None:
-        export_model_file(folder, described(network), javascript, compact=compact, promise=promise)
+        export_model_file(folder, described(network), javascript, compact=not whole_tables, promise=promise)
         click.echo(
             f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
         )

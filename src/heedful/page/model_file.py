@@ -26,7 +26,7 @@ from heedful.model.decisions import KINDS, Promise
 from heedful.model.decisions.reject import REJECT, read_reject
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
-from heedful.page.products import compacted
+from heedful.page.small_numbers import small_columns, small_network, small_rows, small_sentence
 from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.familiar import FAMILIAR
 from heedful.runtime.loading import read_states
@@ -40,8 +40,7 @@ from heedful.text.tokenize import TOKENIZERS
 
 FORMAT = 1
 """The version of the file; `opening.js` reads it and refuses others."""
-COMPACT = {"trained": 6, "frozen": 12}
-"""How many numbers of a word vector share one byte in a compact file, by the table that it is in."""
+_WIDE_WEIGHTS = "wide.weights"
 TASKS = {
     "text": ("text",),
     "pair": ("premise", "hypothesis"),
@@ -61,7 +60,7 @@ def export_model_file(
     description: NetworkTable,
     target: Path,
     *,
-    compact: bool = False,
+    compact: bool = True,
     promise: Promise | None = None,
 ) -> None:
     """Write a model as one file for JavaScript, atomically; see `model_bytes`.
@@ -81,14 +80,15 @@ def export_model_file(
 
 
 def model_bytes(
-    folder: ModelFolder, description: NetworkTable, *, compact: bool = False, promise: Promise | None = None
+    folder: ModelFolder, description: NetworkTable, *, compact: bool = True, promise: Promise | None = None
 ) -> bytes:
     """Return a model as one file for JavaScript, which `opening.js` reads.
 
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
-        compact: whether large tables of word vectors are written as products (`heedful.page.products`).
+        compact: whether large tables of word vectors are written along axes (`heedful.page.small_numbers`) and not
+            in 8 bits, which changes answers a little.
         promise: with which answers have a set or an interval; None where they have none.
 
     Returns:
@@ -146,9 +146,8 @@ def _content(
     """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
     config, text = folder.settings, folder.settings.part("text")
     words = description["words"]
-    widths = {words[table]: width for table, width in COMPACT.items()} if compact else {}
     named = {name: folder.state[name].float() for name in _named(description)}
-    state = compacted(named, widths)
+    state = small_network(named, description) if compact else rounded(named)
     shape = {**words, "width": named[words["trained"]].shape[1]}
     wide, sentence, tagging = _wide(folder), _sentence(folder), _tagging(folder)
     about = {
@@ -185,8 +184,12 @@ def _content(
         "hasNetwork": has_network(folder),
     }
     own = {} if sentence is None else sentence.tensors()
-    beside = {name: from_numpy(_in_browsers(each)) for name, each in own.items()}
     tags = {} if tagging is None else tagging.tensors()
+    if compact:
+        own = {} if sentence is None else small_sentence(sentence, own)
+        tags = small_rows(tags, TAGGING)
+        wide |= small_columns(wide[_WIDE_WEIGHTS], _WIDE_WEIGHTS) if wide else {}
+    beside = {name: from_numpy(_in_browsers(each)) for name, each in own.items()}
     linear = rounded({name: from_numpy(each.copy()) for name, each in tags.items()})
     return save({**wide, **beside, **linear, **_familiar(folder), **state}, {"model": json.dumps(about)})
 

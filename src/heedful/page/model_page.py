@@ -28,7 +28,7 @@ def export_page(
     description: NetworkTable,
     target: Path,
     *,
-    compact: bool = False,
+    compact: bool = True,
     promise: Promise | None = None,
 ) -> None:
     """Write a model as one page, atomically; see `render_page`.
@@ -48,7 +48,7 @@ def export_page(
 
 
 def render_page(
-    folder: ModelFolder, description: NetworkTable, *, compact: bool = False, promise: Promise | None = None
+    folder: ModelFolder, description: NetworkTable, *, compact: bool = True, promise: Promise | None = None
 ) -> str:
     """Render a model as one page of HTML that needs no server and loads nothing.
 
@@ -58,7 +58,7 @@ def render_page(
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
-        compact: whether large tables of word vectors are written as products (`heedful.page.products`).
+        compact: as for `heedful.page.model_file.model_bytes`.
         promise: with which answers have a set or an interval; None where they have none.
 
     Returns:

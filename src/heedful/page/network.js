@@ -654,16 +654,26 @@ function sinusoids(step) {
   };
 }
 
-const rowsOfTable = ({ shape, codes }) => (codes ?? { shape }).shape[0];
+const ROWS_KEPT = 4000;  // vectors of a table along axes that are kept
+const rowsOfTable = ({ shape, codes }) => codes?.rows ?? shape[0];
 
-// Adds a row of a table of products: each of its groups is a row of the book of the group; see heedful.page.products.
-function addProduct(to, { shape: [, width], data, scales, codes }, place, share) {
-  const groups = codes.shape[1];
-  for (let group = 0; group < groups; group += 1) {
-    const at = 256 * group + codes.data[place * groups + group], scale = share * (scales ? scales[at] : 1);
-    const start = group * width, end = Math.min(start + width, to.length);
-    for (let c = start; c < end; c += 1) to[c] += data[at * width + c - start] * scale;
+// A row of a table of vectors; one along axes is the sum of so many steps along each (heedful.page.axes).
+function vectorAt(table, place) {
+  const { shape: [, width], data, scales, codes, kept } = table;
+  if (!codes) {
+    const from = place * width, scale = scales ? scales[place] : 1;
+    return Float64Array.from(data.subarray(from, from + width), (number) => number * scale);
   }
+  let found = kept.get(place);
+  if (found) return found;
+  found = new Float64Array(width);
+  for (let axis = 0; axis < codes.axes; axis += 1) {
+    const steps = codes.data[place * codes.axes + axis] * scales[axis], start = axis * width;
+    if (steps) for (let c = 0; c < width; c += 1) found[c] += data[start + c] * steps;
+  }
+  if (kept.size >= ROWS_KEPT) kept.clear();
+  kept.set(place, found);
+  return found;
 }
 
 // A network: the steps that read a text, and those from the texts to the answer.
@@ -683,9 +693,8 @@ class Network {
   vectors(rows, ngrams) {
     const [trained, frozen, runs] = this.tables, { width } = this, made = value(rows.length, width);
     const add = (i, table, place, share = 1) => {
-      if (table.codes) return addProduct(row(made, i), table, place, share);
-      const scale = share * (table.scales ? table.scales[place] : 1);
-      for (let c = 0; c < width; c += 1) made.data[i * width + c] += table.data[place * width + c] * scale;
+      const vector = vectorAt(table, place);
+      for (let c = 0; c < width; c += 1) made.data[i * width + c] += vector[c] * share;
     };
     const first = rowsOfTable(trained);
     rows.forEach((number, i) => {

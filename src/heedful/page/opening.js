@@ -3,7 +3,7 @@
 
 const FORMAT = 1;
 const MOST_BYTES = 2 ** 31;  // unpacked; what is larger is no model that a browser could hold
-const KINDS = { F32: Float32Array, I8: Int8Array, U8: Uint8Array, I32: Int32Array };
+const KINDS = { F32: Float32Array, I8: Int8Array, U8: Uint8Array, I16: Int16Array, I32: Int32Array };
 
 // What keeps a model from being opened or from answering, in one line.
 class ModelError extends Error {
@@ -70,9 +70,32 @@ function tensorsOf(buffer) {
   }
   for (const [name, tensor] of Object.entries(made)) {
     tensor.scales = made[`${name}.scale`]?.data ?? null;
-    tensor.codes = made[`${name}.codes`] ?? null;
+    const sizes = made[`${name}.sizes`]?.data, codes = made[`${name}.codes`]?.data;
+    if (sizes && codes) Object.assign(tensor, { codes: codesOf(name, sizes, codes), kept: new Map() });
   }
   return [made, about];
+}
+
+// The whole numbers of a table along its axes, one row after the other; see heedful.page.axes. sizes: rows, then the
+// largest number of each axis.
+function codesOf(name, [rows, ...most], packed) {
+  const digits = most.map((size) => Math.floor(Math.log(256) / Math.log(2 * size + 1) + 1e-9));
+  const right = rows >= 0 && most.every((size) => size >= 1 && size <= 127);
+  if (!right || sum(digits.map((count) => Math.ceil(rows / count))) !== packed.length)
+    throw damaged(`its tensor ${name} has other numbers than the file says`);
+  const axes = most.length, data = new Int8Array(rows * axes);
+  let from = 0;
+  most.forEach((size, axis) => {
+    const base = 2 * size + 1, count = digits[axis];
+    for (let start = 0; start < rows; start += count) {
+      let byte = packed[from++];
+      for (let place = start + count - 1; place >= start; place -= 1) {
+        if (place < rows) data[place * axes + axis] = (byte % base) - size;
+        byte = (byte / base) | 0;
+      }
+    }
+  });
+  return { rows, axes, data };
 }
 
 // The entries of the tensors, what the model says of itself, and where the data begin.

@@ -23,9 +23,7 @@ class MeanOfVectors {
   // The vector of a word; null where it has none.
   vector(word) {
     const place = this.place(word);
-    if (place === undefined) return null;
-    const { data, scales } = this.rows, from = place * this.width;
-    return Float64Array.from(data.subarray(from, from + this.width), (code) => code * scales[place]);
+    return place === undefined ? null : vectorAt(this.rows, place);
   }
 
   // Its vector, or zeros.

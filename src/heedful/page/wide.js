@@ -3,8 +3,8 @@
 
 class WidePart {
   constructor({ rule, weight }, tensors) {
-    const [numbers, rarity, weights, bias] = ["numbers", "rarity", "weights", "bias"].map(
-      (name) => tensors[`wide.${name}`].data);
+    const [numbers, rarity, own, bias] = ["numbers", "rarity", "weights", "bias"].map((name) => tensors[`wide.${name}`].data);
+    const { scales } = tensors["wide.weights"], weights = scales ? Float32Array.from(own, (each, k) => each * scales[k % bias.length]) : own;
     Object.assign(this, { rule, weight, numbers, rarity, weights, bias, known: new Map() });
   }
 

@@ -197,11 +197,12 @@ def is_matrix(name: str, tensor: Tensor) -> bool:
     return tensor.dim() == 2 and tensor.is_floating_point() and not name.startswith(_PARTS)
 
 
-def rounded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def rounded(state: Mapping[str, Tensor], most: int = _MOST) -> dict[str, Tensor]:
     """Turn matrices into whole numbers of 8 bits.
 
     Args:
         state: tensors by name.
+        most: the largest whole number, at most 127; a smaller one rounds more and is compressed better.
 
     Returns:
         The same, each matrix as int8 with a scale a row, under its name with `SCALE` behind it.
@@ -212,7 +213,7 @@ def rounded(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
             made[name] = tensor
             continue
         rows = tensor.float()
-        scale = rows.abs().amax(dim=1).clamp(min=torch.finfo(torch.float32).tiny) / _MOST
+        scale = rows.abs().amax(dim=1).clamp(min=torch.finfo(torch.float32).tiny) / most
         made[name] = (rows / scale[:, None]).round().to(torch.int8)
         made[name + SCALE] = scale
     return made

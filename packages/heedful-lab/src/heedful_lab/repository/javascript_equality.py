@@ -136,7 +136,7 @@ def compare(
         javascript_package.write(package)
         folder, description = load_model_folder(model), described(load_model(model).network)
         export_folder(folder, description, small, "int8")
-        export_model_file(folder, description, file)
+        export_model_file(folder, description, file, compact=False)
         asked = [each[0] if len(each) == 1 else tuple(each) for each in requests]
         wanted = [answer.as_dict() for answer in load(small).predict(asked)]
 
