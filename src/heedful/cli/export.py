@@ -74,7 +74,7 @@ def command(
 
     The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed
     in the browser. It shows the prediction and what the network attended to. Tables of more than 2,047 word vectors are
-    rounded so far that the page stays small, and of a hundred answers one or two can be others; --whole-tables rounds
+    rounded so far that the page stays small, and of a hundred answers one can be another; --whole-tables rounds
     them as --int8 does.
 
     Example: heedful export runs/trec --int8 trec-small --onnx trec.onnx --check

@@ -32,6 +32,7 @@ class Lesson:
         labels: the labels.
         pool: texts without a label, of which the most useful ones are looked for.
         folder: where the model goes.
+        doubting: whether labels that look wrong are looked for.
     """
 
     kind: Kind
@@ -39,6 +40,7 @@ class Lesson:
     labels: Sequence[Label]
     pool: Sequence[Texts]
     folder: Path
+    doubting: bool = True
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,12 @@ _UNCERTAIN: dict[str, Callable[[Any, Sequence[Texts]], tuple[int, ...]]] = {
 def _doubts(lesson: Lesson) -> tuple[Doubt, ...]:
     """Return labels that look wrong; none where they are too few, or no classes."""
     counts = Counter(map(str, lesson.labels))
-    if lesson.kind != "classes" or len(lesson.labels) < _DOUBTED_FROM or min(counts.values()) < 2:
+    if (
+        not lesson.doubting
+        or lesson.kind != "classes"
+        or len(lesson.labels) < _DOUBTED_FROM
+        or min(counts.values()) < 2
+    ):
         return ()
     from heedful.baselines.suspects import find_suspects
     from heedful.data.examples import Example

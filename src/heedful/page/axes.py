@@ -8,9 +8,9 @@ of one axis stand one after the other, several in a byte where they are small, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -109,9 +109,10 @@ def metric_of(description: NetworkTable, state: Mapping[str, Tensor]) -> Reals:
     features = state[description["words"]["trained"]].shape[1]
     metric, otherwise = np.zeros((features, features)), 0
     for step in description["read"]:
-        if "words" in step["of"]:
+        if "words" in cast("Sequence[str]", step["of"]):
             if step["do"] == "dense":
-                weight = state[step["weights"]["weight"]].double().numpy()
+                names = cast("Mapping[str, str]", step["weights"])
+                weight = state[names["weight"]].double().numpy()
                 metric += weight.T @ weight
             else:
                 otherwise += 1

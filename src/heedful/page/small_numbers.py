@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -21,40 +22,54 @@ from heedful.runtime.sentence_part import SENTENCE, SentencePart
 from heedful.storage.manifest import SCALE
 from heedful.storage.model_folder import restored, rounded
 
-ERRORS = {"trained": 0.1, "frozen": 0.3, "ngrams": 0.15}
-"""What may be lost of a network's tables, as a share of their length under the metric of the layers that read them."""
-ERRORS_OF_ENCODER = {"trained": 0.3, "frozen": 0.3, "ngrams": 0.3}
-"""The same for the sentence encoder, whose table has many words that few texts have."""
+
+@dataclass(frozen=True)
+class Rounding:
+    """How far a network may be rounded.
+
+    Attributes:
+        errors: what may be lost of each table, as a share of its length under the metric of the layers that read it.
+        most: the largest number of a matrix beside such a table.
+    """
+
+    errors: Mapping[str, float]
+    most: int
+
+
+OWN = Rounding({"trained": 0.17, "frozen": 0.55, "ngrams": 0.15}, 15)
+"""Of the network that was trained: words of the training texts are read most often and are kept best."""
+ENCODER = Rounding({"trained": 0.08, "frozen": 0.08, "ngrams": 0.08}, 127)
+"""Of a sentence encoder, whose linear part is fitted to what it says exactly."""
 ERROR_OF_ROWS = 0.35
-"""The same for the word vectors of a part beside the network."""
-SIX_BITS = 31
-"""The largest number of a matrix beside a table along axes."""
+"""What may be lost of the word vectors of a part beside the network."""
 _SIXTEEN_BITS = 32_767
 _STATES = f"{SENTENCE}.states."
 Arrays = dict[str, NDArray[np.generic]]
 
 
 def small_network(
-    state: Mapping[str, Tensor], description: NetworkTable, errors: Mapping[str, float] = ERRORS
+    state: Mapping[str, Tensor], description: NetworkTable, rounding: Rounding = OWN
 ) -> dict[str, Tensor]:
     """Return the tensors of a network as a page keeps them.
 
     Args:
         state: those that the description names, of real numbers.
         description: of the network.
-        errors: what may be lost, by the kind of table.
+        rounding: how far.
 
     Returns:
-        Large tables along axes, and the other matrices in whole numbers: of 6 bits beside such a table, of 8 bits
-        where there is none.
+        Large tables along axes, and the other matrices in whole numbers: of fewer bits beside such a table, of 8
+        bits where there is none.
     """
     words, made = description["words"], dict[str, Tensor]()
-    large = {words[table]: table for table in errors if table in words and _is_large(state[words[table]])}
+    large = {
+        words[table]: table for table in rounding.errors if table in words and _is_large(state[words[table]])
+    }
     for name, table in large.items():
         metric = metric_of(description, state)
-        made |= along_axes(state[name].numpy(), metric, errors[table]).tensors(name)
+        made |= along_axes(state[name].numpy(), metric, rounding.errors[table]).tensors(name)
     rest = {name: tensor for name, tensor in state.items() if name not in large}
-    return {**rounded(rest, SIX_BITS), **made} if large else rounded(rest)
+    return {**rounded(rest, rounding.most), **made} if large else rounded(rest)
 
 
 def small_sentence(part: SentencePart, tensors: Mapping[str, NDArray[np.generic]]) -> Arrays:
@@ -73,7 +88,7 @@ def small_sentence(part: SentencePart, tensors: Mapping[str, NDArray[np.generic]
         own = {name.removeprefix(_STATES + KEPT): torch.from_numpy(np.array(tensors[name])) for name in names}
         description = json.loads(tensors[f"{_STATES}config"].tobytes())["network"]
         real = {name: each.float() for name, each in restored(own).items()}
-        small = small_network(real, description, ERRORS_OF_ENCODER)
+        small = small_network(real, description, ENCODER)
         rest |= {f"{_STATES}{KEPT}{name}": each.numpy() for name, each in small.items()}
     return small_rows(rest, SENTENCE, _weights_of_words(part))
 
