@@ -88,15 +88,8 @@ class Bfloat16Packed:
     """
 
     def __init__(self, matrix: Floats) -> None:
-        assert kernels.LIBRARY is not None  # whoever packs has asked `compiled`
         self.outputs, self.terms = matrix.shape
-        panel = kernels.LIBRARY.heedful_dense_panel()
-        panels, groups = -(-self.outputs // panel), -(-self.terms // _GROUP)
-        self._packed = kernels.aligned(panels * panel * groups * _GROUP, np.dtype(np.uint16))
-        filled = np.zeros((panels * panel, groups * _GROUP), np.uint16)
-        filled[: self.outputs, : self.terms] = upper_halves(matrix)
-        laid_out = self._packed.reshape(panels, groups, panel, _GROUP)
-        laid_out[:] = filled.reshape(panels, panel, groups, _GROUP).transpose(0, 2, 1, 3)
+        self._packed = kernels.in_groups(upper_halves(matrix), _GROUP)
         self._address = address(self._packed)
 
     def apply(self, x: Floats, bias: Floats | None, activation: str) -> Floats:

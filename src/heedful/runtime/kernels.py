@@ -147,6 +147,28 @@ def aligned(count: int, kind: np.dtype[np.generic]) -> NDArray[np.generic]:
     return room[skip : skip + count]
 
 
+def in_groups(matrix: NDArray[np.generic], group: int) -> NDArray[np.generic]:
+    """Lay a constant matrix out in panels of rows, in which groups of terms lie together.
+
+    Args:
+        matrix: [outputs, terms].
+        group: terms that lie together; the last ones are filled up with zeros, and so are the rows of the last panel.
+
+    Returns:
+        The numbers, aligned.
+    """
+    assert LIBRARY is not None  # whoever packs has asked `compiled`
+    outputs, terms = matrix.shape
+    panel: int = LIBRARY.heedful_dense_panel()
+    panels, groups = -(-outputs // panel), -(-terms // group)
+    packed = aligned(panels * panel * groups * group, matrix.dtype)
+    filled = np.zeros((panels * panel, groups * group), matrix.dtype)
+    filled[:outputs, :terms] = matrix
+    laid_out = packed.reshape(panels, groups, panel, group)
+    laid_out[:] = filled.reshape(panels, panel, groups, group).transpose(0, 2, 1, 3)
+    return packed
+
+
 class Packed:
     """A constant matrix, laid out for the kernel.
 
@@ -156,15 +178,8 @@ class Packed:
     """
 
     def __init__(self, matrix: NDArray[np.generic], scales: Floats | None = None) -> None:
-        assert LIBRARY is not None  # whoever packs has asked `compiled`
         self.outputs, self.terms = matrix.shape
-        panel = LIBRARY.heedful_dense_panel()
-        panels = -(-self.outputs // panel)
-        self._packed = aligned(panels * self.terms * panel, matrix.dtype)
-        laid_out = self._packed.reshape(panels, self.terms, panel)
-        for number in range(panels):
-            rows = matrix[number * panel : (number + 1) * panel]
-            laid_out[number, :, : len(rows)] = rows.T
+        self._packed = in_groups(matrix, 1)
         self._scales = None if scales is None else np.ascontiguousarray(scales, np.float32)
         self._address = address(self._packed)
         self._scales_address = None if self._scales is None else address(self._scales)

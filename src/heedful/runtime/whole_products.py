@@ -72,15 +72,8 @@ class WholePacked:
     """
 
     def __init__(self, matrix: Whole, scales: Floats) -> None:
-        assert kernels.LIBRARY is not None  # whoever packs has asked `kernels.compiled`
         self.outputs, self.terms = matrix.shape
-        panel = kernels.LIBRARY.heedful_dense_panel()
-        panels, groups = -(-self.outputs // panel), -(-self.terms // GROUP)
-        self._packed = kernels.aligned(panels * panel * groups * GROUP, np.dtype(np.int8))
-        laid_out = self._packed.reshape(panels, groups, panel, GROUP)
-        filled = np.zeros((panels * panel, groups * GROUP), np.int8)
-        filled[: self.outputs, : self.terms] = matrix
-        laid_out[:] = filled.reshape(panels, panel, groups, GROUP).transpose(0, 2, 1, 3)
+        self._packed = kernels.in_groups(np.asarray(matrix, np.int8), GROUP)
         self._sums = matrix.sum(axis=1, dtype=np.int32)
         self._scales = np.ascontiguousarray(scales, np.float32)
         self.addresses = (address(self._packed), address(self._sums), address(self._scales))

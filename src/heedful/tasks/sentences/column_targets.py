@@ -9,28 +9,20 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
+from heedful.tasks.sentences.linear_targets import Floats, ShareTargets
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnTargets(LinearTargets):
+class ColumnTargets(ShareTargets):
     """A class of each label column, with the cross-entropy of the softmax over the column; the loss is their mean.
 
-    A column of an example without a class adds nothing to its loss.
+    In each column the rows of ``shares`` sum to 1, or to 0 where the class is missing, which adds nothing to the loss.
 
     Attributes:
-        shares: how far each example belongs to each class, [N, Y]; in each column rows that sum to 1, or to 0 where the
-            class is missing.
         places: the places of the classes of each column.
     """
 
-    shares: Floats
     places: Sequence[NDArray[np.int64]]
-
-    @property
-    def outputs(self) -> int:
-        """See `LinearTargets.outputs`."""
-        return self.shares.shape[1]
 
     @property
     def varies(self) -> bool:
@@ -68,19 +60,6 @@ class ColumnTargets(LinearTargets):
         """See `LinearTargets.curvatures`."""
         likely = self._likely(logits)
         return likely * (1 - likely) / len(self.places)
-
-    def of(self, places: NDArray[np.int64]) -> Self:
-        """See `LinearTargets.of`."""
-        return replace(self, weights=self.weights[places], shares=self.shares[places])
-
-    def with_(self, other: Self) -> Self:
-        """See `LinearTargets.with_`."""
-        weights = np.concatenate([self.weights, other.weights])
-        return replace(self, weights=weights, shares=np.concatenate([self.shares, other.shares]))
-
-    def membership(self) -> Floats:
-        """See `LinearTargets.membership`."""
-        return self.shares
 
     def strata(self) -> NDArray[np.int64]:
         """See `LinearTargets.strata`: the rarest class of an example, which folds can least do without."""

@@ -89,14 +89,40 @@ class LinearTargets(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTargets(LinearTargets):
-    """Classes, with the cross-entropy of the softmax; or grades of relatedness, of which an example has two neighbors.
+class ShareTargets(LinearTargets):
+    """Gold that says how far each example belongs to each output.
 
     Attributes:
-        shares: how far each example belongs to each class, rows that sum to 1, [N, Y].
+        shares: 0 to 1, [N, Y].
     """
 
     shares: Floats
+
+    @property
+    def outputs(self) -> int:
+        """See `LinearTargets.outputs`."""
+        return self.shares.shape[1]
+
+    def of(self, places: NDArray[np.int64]) -> Self:
+        """See `LinearTargets.of`."""
+        return replace(self, weights=self.weights[places], shares=self.shares[places])
+
+    def with_(self, other: Self) -> Self:
+        """See `LinearTargets.with_`."""
+        weights = np.concatenate([self.weights, other.weights])
+        return replace(self, weights=weights, shares=np.concatenate([self.shares, other.shares]))
+
+    def membership(self) -> Floats:
+        """See `LinearTargets.membership`."""
+        return self.shares
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTargets(ShareTargets):
+    """Classes, with the cross-entropy of the softmax; or grades of relatedness, of which an example has two neighbors.
+
+    The rows of ``shares`` sum to 1.
+    """
 
     @classmethod
     def of_classes(cls, classes: NDArray[np.int64], outputs: int, weights: Floats) -> ClassTargets:
@@ -113,11 +139,6 @@ class ClassTargets(LinearTargets):
         shares = np.zeros((len(classes), outputs), np.float32)
         shares[np.arange(len(classes)), classes] = 1
         return cls(weights, shares)  # type: ignore[arg-type]
-
-    @property
-    def outputs(self) -> int:
-        """See `LinearTargets.outputs`."""
-        return self.shares.shape[1]
 
     def present(self) -> NDArray[np.bool_]:
         """Return which classes have an example that counts, [Y]."""
@@ -162,19 +183,6 @@ class ClassTargets(LinearTargets):
         likely = self.slopes(logits) + self.shares
         return likely * (1 - likely)
 
-    def of(self, places: NDArray[np.int64]) -> Self:
-        """See `LinearTargets.of`."""
-        return replace(self, weights=self.weights[places], shares=self.shares[places])
-
-    def with_(self, other: Self) -> Self:
-        """See `LinearTargets.with_`."""
-        weights = np.concatenate([self.weights, other.weights])
-        return replace(self, weights=weights, shares=np.concatenate([self.shares, other.shares]))
-
-    def membership(self) -> Floats:
-        """See `LinearTargets.membership`."""
-        return self.shares
-
     def strata(self) -> NDArray[np.int64]:
         """See `LinearTargets.strata`."""
         found: NDArray[np.int64] = self.shares.argmax(axis=1)
@@ -182,24 +190,16 @@ class ClassTargets(LinearTargets):
 
 
 @dataclass(frozen=True, eq=False)
-class FlagTargets(LinearTargets):
+class FlagTargets(ShareTargets):
     """Any number of labels, each with the cross-entropy of its own sigmoid; the loss is their mean.
 
-    Attributes:
-        flags: 1 where an example has a label, [N, Y].
+    A share is 1 where an example has a label.
     """
-
-    flags: Floats
-
-    @property
-    def outputs(self) -> int:
-        """See `LinearTargets.outputs`."""
-        return self.flags.shape[1]
 
     @property
     def varies(self) -> bool:
         """See `LinearTargets.varies`."""
-        return bool((self.flags != self.flags[:1]).any())
+        return bool((self.shares != self.shares[:1]).any())
 
     @property
     def terms(self) -> int:
@@ -209,40 +209,27 @@ class FlagTargets(LinearTargets):
     def smoothed(self) -> Self:
         """See `LinearTargets.smoothed`."""
         share = 1 / (len(self) + 1)
-        return replace(self, flags=(1 - share) * self.flags + share / 2)
+        return replace(self, shares=(1 - share) * self.shares + share / 2)
 
     def losses(self, logits: Floats) -> Floats:
         """See `LinearTargets.losses`."""
-        found: Floats = (np.logaddexp(0, logits) - self.flags * logits).mean(axis=1)
+        found: Floats = (np.logaddexp(0, logits) - self.shares * logits).mean(axis=1)
         return found
 
     def slopes(self, logits: Floats) -> Floats:
         """See `LinearTargets.slopes`."""
-        found: Floats = (0.5 * (1 + np.tanh(0.5 * logits)) - self.flags) / self.outputs
+        found: Floats = (0.5 * (1 + np.tanh(0.5 * logits)) - self.shares) / self.outputs
         return found
 
     def curvatures(self, logits: Floats) -> Floats:
         """See `LinearTargets.curvatures`."""
         return (1 - np.tanh(0.5 * logits) ** 2) / 4 / self.outputs
 
-    def of(self, places: NDArray[np.int64]) -> Self:
-        """See `LinearTargets.of`."""
-        return replace(self, weights=self.weights[places], flags=self.flags[places])
-
-    def with_(self, other: Self) -> Self:
-        """See `LinearTargets.with_`."""
-        weights = np.concatenate([self.weights, other.weights])
-        return replace(self, weights=weights, flags=np.concatenate([self.flags, other.flags]))
-
-    def membership(self) -> Floats:
-        """See `LinearTargets.membership`."""
-        return self.flags
-
     def strata(self) -> NDArray[np.int64]:
         """See `LinearTargets.strata`: the rarest label of an example, which folds can least do without."""
-        counts = self.flags.sum(axis=0)
-        ranked = np.where(self.flags > 0, counts, np.inf)
-        found: NDArray[np.int64] = np.where(self.flags.any(axis=1), ranked.argmin(axis=1), self.outputs)
+        counts = self.shares.sum(axis=0)
+        ranked = np.where(self.shares > 0, counts, np.inf)
+        found: NDArray[np.int64] = np.where(self.shares.any(axis=1), ranked.argmin(axis=1), self.outputs)
         return found
 
 
