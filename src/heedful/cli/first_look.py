@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +12,8 @@ from heedful.errors import HeedfulError, UsageError
 
 _RECIPES = ("recipe", "names")
 """Arguments that name recipes or data."""
+_MOST_SHOWN = 20
+"""Wrong names that a message lists."""
 
 
 def refuse_names_of_nothing(context: click.Context) -> None:
@@ -26,11 +28,62 @@ def refuse_names_of_nothing(context: click.Context) -> None:
     types = {each.name: each.type for each in context.command.params if isinstance(each, click.Argument)}
     given = {name: value for name, value in context.params.items() if name in types and value}
     folder = context.params.get("data")
+    overrides = context.params.get("overrides")
+    _refuse_unknown_settings(overrides if isinstance(overrides, tuple) else ())
     for name in _recipes(given):
         _refuse_recipe(name, folder if isinstance(folder, Path) else None)
     model = given.get("model")
     if isinstance(model, Path):
         refuse_no_model(model)
+
+
+def _refuse_unknown_settings(overrides: Sequence[str]) -> None:
+    """Refuse values of ``--set`` whose names no table has; tables of other packages are left to the command."""
+    names = [each.partition("=")[0].strip() for each in overrides]
+    if not names:
+        return
+    known = known_settings()
+    wrong = [name for name in names if _is_unknown(name, known)]
+    if wrong:
+        lines = "".join(
+            f"\n  {name:.200}: unknown setting; {_instead(name, known)}" for name in wrong[:_MOST_SHOWN]
+        )
+        raise UsageError(f"mistakes in the settings: {len(wrong)}{lines}")
+
+
+def _is_unknown(name: str, known: Sequence[str]) -> bool:
+    """Return whether a table that is known has no such setting, table or entry of a table."""
+    if name.partition(".")[0] not in {each.partition(".")[0] for each in known}:
+        return False
+    return not any(
+        each == name or each.startswith(f"{name}.") or name.startswith(f"{each}.") for each in known
+    )
+
+
+def _instead(name: str, known: Sequence[str]) -> str:
+    """Suggest a setting: of the same last name in an inner table, or the nearest of the same table."""
+    from heedful.errors import nearest
+
+    table, _, last = name.rpartition(".")
+    below = [each for each in known if each.startswith(f"{table}.")]
+    found = [each for each in below if each.rpartition(".")[2] == last]
+    beside = dict.fromkeys(each[len(table) + 1 :].partition(".")[0] for each in below)
+    return f"did you mean {' or '.join(map(repr, found))}?" if found else nearest(last, list(beside))
+
+
+def known_settings() -> list[str]:
+    """Return the dotted names of all settings of a run, from the file that editors read them from."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    # By its path: the package that it belongs to imports all that trains.
+    spec = spec_from_file_location(
+        "setting_types", Path(__file__).parents[1] / "estimators" / "setting_types.py"
+    )
+    assert spec is not None  # a file of Python
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [name.replace("__", ".") for name in module.Settings.__annotations__]
 
 
 def _recipes(given: Mapping[str, object]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from heedful.checked import changed_fields
 from heedful.data import catalog
 from heedful.data.settings_files import settings_file
 from heedful.encoders.priors import parse_prior
+from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
 from heedful.models import NETWORKS, encoder_config
 from heedful.models.config import NO_NETWORK, PretrainedConfig
@@ -255,23 +256,23 @@ def idle_in_space(config: RunConfig, space: Space) -> list[str]:
     return [line for line in idle_settings(config, space) if all(line in found for found in everywhere)]
 
 
-def named_settings(recipe: str | Path, overrides: Iterable[str], config: RunConfig) -> list[str]:
-    """Return the dotted names of the settings that a user has set: those of a file of theirs, and further ones.
+def idle_in_file(recipe: str | Path) -> list[str]:
+    """Return the settings of a user's own file that have no effect beside each other.
 
     Args:
         recipe: a packaged recipe, which says nothing about what a user wants, or a file.
-        overrides: ``key=value`` strings.
-        config: the settings that came of both.
 
     Returns:
-        The names. What stands in a file at its default is not there.
+        Their dotted names. What stands there at its default, and a file that needs further settings, has none.
     """
-    own = (
-        changed_fields(config, RunConfig())
-        if settings_file(recipe) is not None and not is_of_a_run(Path(recipe))
-        else []
-    )
-    return [text.partition("=")[0].strip() for text in (*own, *overrides)]
+    if settings_file(recipe) is None or is_of_a_run(Path(recipe)):
+        return []
+    try:
+        config = load_config(recipe)
+        changed = [each.partition("=")[0] for each in changed_fields(config, RunConfig())]
+        return [name for name in changed if idle_settings(config, [name])]
+    except UsageError:
+        return []
 
 
 def load_noted(
@@ -282,7 +283,7 @@ def load_noted(
     Args:
         recipe: see `heedful.run.recipe_files.load_config`.
         overrides: likewise.
-        print_line: gets a line for each of `named_settings` that has no effect.
+        print_line: gets a line for each setting that has no effect.
 
     Returns:
         The settings.
@@ -292,6 +293,7 @@ def load_noted(
     """
     overrides = tuple(overrides)
     config = load_config(recipe, overrides)
-    for line in idle_settings(config, named_settings(recipe, overrides, config)):
+    names = [text.partition("=")[0].strip() for text in overrides]
+    for line in idle_settings(config, [*idle_in_file(recipe), *names]):
         print_line(line)
     return config

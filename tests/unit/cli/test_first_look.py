@@ -8,8 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tiny
+from heedful.cli.first_look import known_settings
 from heedful.errors import ExitCode
+from heedful.run.run_config import RunConfig
+from whole_settings import leaves
 
 WITHOUT_TORCH = """
 import json, sys
@@ -23,6 +28,9 @@ REFUSED = {
     "train my-texts no-such.csv": (ExitCode.BAD_DATA, "no-such.csv: no such file"),
     "train no-such.toml": (ExitCode.USAGE, "there is no such settings file"),
     "train no/such": (ExitCode.USAGE, "named hub:no/such"),
+    "train my-texts --set train.epoch=3": (ExitCode.USAGE, "mistakes in the settings: 1"),
+    "tune my-texts --set train.lr=3": (ExitCode.USAGE, "mistakes in the settings: 1"),
+    "study my-texts --set data.trian=3 --set model.x=1": (ExitCode.USAGE, "mistakes in the settings: 2"),
     "study no-such": (ExitCode.USAGE, "there is no packaged recipe"),
     "tune no-such.jsonl --vary train.epochs=1,2": (ExitCode.BAD_DATA, "no such file"),
     "distil no-such --out o --teacher t": (ExitCode.USAGE, "there is no packaged recipe"),
@@ -86,3 +94,37 @@ def test_a_model_in_the_place_of_data_is_named_as_one(tmp_path: Path) -> None:
     for command in ("train", "study", "tune"):
         refused = tiny.run(command, tmp_path / "run", tmp_path / "rows.csv", "--out", tmp_path / "out")
         assert (refused.code, "run: is a model" in refused.err) == (ExitCode.USAGE, True), refused.err
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("train.epoch", "'epochs'"),
+        ("train.lr", "'train.optimizer.lr'"),
+        ("data.trian", "'train'"),
+        ("model.pretrained.laiers", "'layers'"),
+        ("model.layers", "'model.pretrained.layers'"),
+    ],
+)
+def test_a_wrong_setting_is_told_the_nearest(name: str, instead: str) -> None:
+    refused = tiny.run("train", "my-texts", "--set", f"{name}=1")
+    assert refused.code == ExitCode.USAGE
+    assert f"{name}: unknown setting; did you mean {instead}?" in refused.err
+
+
+def test_entries_of_tables_and_tables_of_others_are_left_to_the_command() -> None:
+    for text in (
+        "model.encoder_options.masks=3",
+        "data.options.sep=1",
+        "train.class_weights.a=0",
+        "mine.x=1",
+    ):
+        refused = tiny.run("train", "my-texts", "--set", text)
+        assert refused.code == ExitCode.USAGE
+        assert (
+            "recipe my-texts: mistakes in the settings" in refused.err or "nothing to train on" in refused.err
+        )
+
+
+def test_the_settings_that_are_known_at_a_glance_are_those_of_a_run() -> None:
+    assert sorted(known_settings()) == sorted(leaves(RunConfig()))

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
 from heedful.checked import changed_fields
 from heedful.errors import UsageError
-from heedful.run.idle_settings import RULES, idle_in_space, idle_settings, load_noted, named_settings
+from heedful.run.idle_settings import RULES, idle_in_file, idle_in_space, idle_settings, load_noted
 from heedful.run.recipe_files import load_config, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import read_space
 from heedful.storage.installed import recipe_names
+from whole_settings import leaves
 
 FILE = ("data.train=rows.csv",)
 PIECES = (*FILE, "model.pretrained.name=folder", "text.vectors=", "model.sentence=none")
@@ -98,15 +97,6 @@ ALWAYS = {
 A new setting stands here or in `CASES`."""
 
 
-def leaves(record: object, path: str = "") -> Iterator[str]:
-    for each in fields(record):  # type: ignore[arg-type]
-        value = getattr(record, each.name)
-        if is_dataclass(value):
-            yield from leaves(value, f"{path}{each.name}.")
-        else:
-            yield f"{path}{each.name}"
-
-
 def test_every_setting_says_when_it_has_no_effect() -> None:
     assert sorted(leaves(RunConfig())) == sorted({*CASES, *ALWAYS})
     assert not ALWAYS & CASES.keys()
@@ -159,13 +149,16 @@ def test_a_file_of_settings_is_asked_for_what_it_changes_and_a_packaged_recipe_i
     config = load_config("my-texts", ["train.decay_steps=3"])
     path = tmp_path / "own.toml"
     path.write_text(to_toml(config), encoding="utf-8")
-    assert "train.decay_steps" in named_settings(path, (), config)
+    assert (idle_in_file(path), idle_in_file("my-texts")) == (["train.decay_steps"], [])
     told: list[str] = []
     assert load_noted(path, (), told.append) == config
     assert told == ["train.decay_steps has no effect here: only train.schedule = exponential reads it"]
     assert load_noted("my-texts", (), told.append) == load_config("my-texts")
     assert len(told) == 1
-    assert named_settings("my-texts", ["train.epochs=2"], config) == ["train.epochs"]
+    # data.set silences the columns that the file names
+    further = ["train.schedule=exponential", "data.set=trec", "train.optimizer.rho=0.5"]
+    load_noted(path, further, told.append)
+    assert [line.split()[0] for line in told[1:]] == ["train.optimizer.rho"]
 
 
 def test_a_search_is_told_of_what_has_no_effect_whatever_it_chooses() -> None:

@@ -154,6 +154,16 @@ def check_encoding(encoding: str) -> None:
     raise UsageError(f"encoding {encoding!r} does not extend ASCII; save the file as UTF-8")
 
 
+def _of_zeros(line: bytes) -> str:
+    """Say what a line with zero bytes is: of two bytes of a letter of UTF-16 in ASCII always the same one is zero."""
+    zeros = [place for place, byte in enumerate(line) if not byte]
+    sides = {place % 2 for place in zeros}
+    if len(sides) == 1 and 8 * len(zeros) >= len(line):
+        kind = "utf-16-le" if sides == {1} else "utf-16-be"
+        return f"the file is UTF-16 without its mark; save it as UTF-8, or pass --encoding {kind}"
+    return f"byte {zeros[0] + 1} is zero, which no text has; check that it is the right file and that it is whole"
+
+
 def _without_mark(raw: bytes, source: str) -> bytes:
     """Return the first line without a mark of UTF-8; refuse what is no text, and line ends of old Macs."""
     if raw.startswith(_ARCHIVE):
@@ -162,11 +172,8 @@ def _without_mark(raw: bytes, source: str) -> bytes:
         )
     if raw.startswith(_PICTURES):
         raise DataError(f"{source}: is a picture or a PDF and not text; check that it is the right file")
-    if b"\0" in raw[:2]:  # of two bytes of a letter in ASCII one is zero
-        kind = "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
-        raise DataError(
-            f"{source}: row 1: the file is UTF-16 without its mark; save it as UTF-8, or pass --encoding {kind}"
-        )
+    if b"\0" in raw:
+        raise DataError(f"{source}: row 1: {_of_zeros(raw)}")
     if not raw.endswith(b"\n") and b"\r" in raw.rstrip(b"\r"):
         raise DataError(
             f"{source}: row 1: its lines end in a carriage return alone, as on old Macs; save it with line ends of Unix"

@@ -66,9 +66,22 @@ def test_utf16_with_its_mark_is_read(tmp_path: Path, encoding: str, asked: str) 
         assert list(numbered_lines(tmp_path / name, asked)) == [(1, "one"), (2, "twö 🙂"), (3, "three")]
 
 
+@pytest.mark.parametrize(
+    "raw", [b"\0text,label\na,b\n", b"t\0ext,label\n", b"text,label\0\n", bytes(200), bytes(range(256))]
+)
+def test_a_zero_byte_is_no_sign_of_utf16(tmp_path: Path, raw: bytes) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(raw)
+    with pytest.raises(DataError, match=f"row 1: byte {raw.index(0) + 1} is zero, which no text has"):
+        list(numbered_lines(file))
+
+
 def test_utf16_without_its_mark_is_named(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     for encoding in ("utf-16-le", "utf-16-be"):
+        file.write_bytes("κείμενο,label\nα,b\n".encode(encoding))
+        with pytest.raises(DataError, match=f"UTF-16 without its mark; .*--encoding {encoding}"):
+            list(numbered_lines(file))
         file.write_bytes("one\ntwo\n".encode(encoding))
         with pytest.raises(DataError, match=f"UTF-16 without its mark; .*--encoding {encoding}"):
             list(numbered_lines(file))
