@@ -69,15 +69,15 @@ def of_page(page: str, record: Mapping[str, Any]) -> float:
 
 def of_terminal(text: str) -> float:
     """Return the distance of the lines of a terminal from their sum, over what they may miss by their two decimals."""
-    _, found, rest = text.partition("\nWhy ")
-    if not found:
+    parts = re.split(r"\n(?:Why “|Why not “|What raises )", text, maxsplit=1)
+    if len(parts) == 1:
         return 0.0
     numbers = []
-    for line in rest.splitlines()[1:]:
-        read = re.match(r"  (?:(?! {2}).)*?(?: {2,}| )([+-]?\d+\.\d+)(?=$| )", line)
+    for line in parts[1].splitlines()[1:]:
+        read = re.match(r" {2}.*? ([+-][\d,]+\.\d\d|0\.00)(?=[ ,]|$)", line)
         if read is None:
             break
-        numbers.append(float(read[1]))
+        numbers.append(float(read[1].replace(",", "")))
     *lines, total = numbers
     return abs(sum(lines) - total) / (0.005 * (len(lines) + 1) + 1e-9)
 
