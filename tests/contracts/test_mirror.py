@@ -113,7 +113,6 @@ TESTED_BY = {
     "machine/torch_state.py": "contracts/test_process_state.py",
     "nn/recurrent_steps.py": "unit/nn/test_recurrent.py",
     "model/engine.py": "integration/test_rejected_texts.py",
-    "model/answers.py": "unit/model/decisions/test_decisions.py",
     "model/decisions/reject.py": "integration/test_rejected_texts.py",
     "model/decisions/promise.py": "integration/test_sets_with_a_promise.py",
     "models/config.py": "unit/models/test_build.py",
