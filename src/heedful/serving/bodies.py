@@ -170,7 +170,8 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> ParsedRequest:
             wrong(name, f"expected true or false, got {kind_of_value(given)}.")
     words = {name: text_of(fields.get(name, ""), name) for name in (FEATURES_OF, METHOD, WHY)}
     if words[METHOD] and words[METHOD] not in METHODS:
-        wrong(METHOD, f"{nearest(words[METHOD][:40], METHODS)}.")
+        named = words[METHOD][:40]
+        wrong(METHOD, f"there is no explanation method {named!r}; {nearest(named, METHODS).rstrip('.')}")
     count = fields.get(NEIGHBORS, 0)
     if type(count) is not int or not 0 <= count <= MOST:
         wrong(

@@ -624,3 +624,9 @@ def test_the_copy_of_a_folder_goes_with_its_engine(folders: dict[str, Path]) -> 
 def test_a_misspelled_field_gets_the_nearest_name_and_one_mark_at_the_end(app: InProcess) -> None:
     reply = app.ask("/v1/predict", {"model": "texts", "text": "one"})
     assert reply.json()["error"]["message"] == "text: there is no such field; did you mean 'texts'?"
+
+
+def test_a_misspelled_method_is_named_with_the_nearest(app: InProcess) -> None:
+    reply = app.ask("/v1/explain", {"model": "texts", "text": "one", "method": "shaply"})
+    said = "method: there is no explanation method 'shaply'; did you mean 'shapley'?"
+    assert reply.json()["error"]["message"] == said
