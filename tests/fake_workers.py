@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from typing import Any
 
 from heedful.machine.heartbeat import beat
@@ -20,8 +21,8 @@ def stands(worker: Any, listening: Any, parent: Any, beats: Any, tasks: Any) -> 
     let_terminate()
     beat(beats, lambda: b"1")
     _stand(worker, parent)
-    while True:
-        signal.pause()
+    while True:  # a pause could begin just after the signal has come
+        time.sleep(0.05)
 
 
 def dies(worker: Any, listening: Any, parent: Any, beats: Any, tasks: Any) -> None:
@@ -46,8 +47,8 @@ def is_mute(worker: Any, listening: Any, parent: Any, beats: Any, tasks: Any) ->
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     beat(beats, lambda: b"1")
     _stand(worker, parent)
-    while True:
-        signal.pause()
+    while True:  # a pause could begin just after the signal has come
+        time.sleep(0.05)
 
 
 def _stand(worker: Any, parent: Any) -> None:
