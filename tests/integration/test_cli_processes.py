@@ -6,12 +6,12 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from torch.distributed import TCPStore
 
 import tiny
 from forked_commands import Forked
@@ -29,13 +29,6 @@ def torchrun(rank: int, port: int = 0) -> dict[str, str]:
         "MASTER_ADDR": "127.0.0.1",
         **{name: str(value) for name, value in numbers.items()},
     }
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-    return port
 
 
 class Started(subprocess.Popen[str]):
@@ -123,7 +116,10 @@ def test_two_processes_print_once_and_equal_one(
     trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = ("--set", "train.epochs=2", "--set", "train.shards=2", "--json")
-    children, port = list[Forked](), free_port()
+    # This process holds the meeting place, as torchrun does, on a port that the system gives: none is chosen and lost.
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    monkeypatch.setenv("TORCHELASTIC_USE_AGENT_STORE", "True")
+    children, port = list[Forked](), store.port
     with monkeypatch.context() as patch:
         for rank in range(2):
             for name, value in torchrun(rank, port).items():

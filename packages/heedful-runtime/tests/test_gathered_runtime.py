@@ -176,6 +176,8 @@ def started(gathered: Path, *arguments: object, without: str = "nothing") -> sub
     )
 
 
+PATIENCE = 600.0
+"""Seconds after which a test gives up; a machine with much other work needs a hundred times its usual time."""
 SERVES = pytest.mark.skipif(find_spec("starlette") is None, reason="the server needs starlette")
 
 
@@ -191,13 +193,13 @@ def test_it_serves_without_torch(gathered: Path, model: tuple[Predictor, Path]) 
         address = said.split(" at ")[1].split(" ")[0]
         body = json.dumps({"texts": [TEXTS[0]]}).encode()
         request = urllib.request.Request(f"{address}v1/predict", body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             found = json.loads(answer.read())
-        with urllib.request.urlopen(address, timeout=30) as page:
+        with urllib.request.urlopen(address, timeout=PATIENCE) as page:
             assert b"playground.js" in page.read()
     finally:
         server.terminate()
-        server.communicate(timeout=30)
+        server.communicate(timeout=PATIENCE)
     assert server.returncode == 0
     (wanted,) = made.predict([TEXTS[0]])
     assert wanted.label in json.dumps(found)

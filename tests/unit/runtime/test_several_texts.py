@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from described import MODELS, built, program_of
 from heedful.errors import DataError, UsageError
 from heedful.model.model import in_order
 from heedful.runtime import kernels, load
+from waiting import PATIENCE
 
 LENGTHS = (5, 1, 0, 12, 90, 1, 2, 0, 33)
 compiled = pytest.mark.skipif(not kernels.compiled(), reason="the kernels are not compiled")
@@ -101,8 +101,11 @@ def test_results_are_in_order_and_few_are_ahead() -> None:
             ahead[0] = max(ahead[0], number - done[0])
             yield number
 
+    meet = threading.Barrier(2)
+
     def slow(number: int) -> tuple[int, str]:
-        time.sleep(0.002 * (number % 3))
+        if number in (1, 2):
+            meet.wait(PATIENCE)  # each for the other, so that two threads work
         return number, threading.current_thread().name
 
     found = []
