@@ -124,7 +124,6 @@ TESTED_BY = {
     "run/learned_recipe.py": "integration/test_own_data_commands.py",
     "run/recipe_tables.py": "unit/run/test_own_file.py",
     "run/preparation.py": "unit/run/test_batches.py",
-    "runtime/familiar.py": "integration/test_rejected_texts.py",
     "run/set_aside.py": "integration/test_sets_with_a_promise.py",
     "serving/guarded_app.py": "unit/labeling/test_labeling_app.py",
     "storage/encoder_settings.py": "unit/storage/test_hugging_face.py",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.tiny import run, texts, write_csv
 
 import heedful
+from heedful.errors import UsageError
 from heedful.opening import open_model
 from heedful.tasks import load_model
 from heedful.tasks.sentences.keeping_sums import BY_SUMS
@@ -121,3 +123,13 @@ def test_kept_old_rows_choose_beside_a_class_that_comes_alone(root):
     said = (own - 0.75 * first for own in (without.losses, kept.losses))
     of_new, of_both = (each.max() - each.min() for each in said)
     assert of_both > 1.2 * of_new  # the old rows count in the choice
+
+
+def test_sums_with_other_figures_of_settings_are_refused_in_one_line():
+    rows = texts()[:40]
+    model = heedful.TextClassifier(text__vectors="auto", model__sentence="mean")
+    model.partial_fit([text for text, _ in rows], [label for _, label in rows])
+    about = model.predictor_.about
+    model.predictor_.about = replace(about, sums=replace(about.sums, losses=about.sums.losses[:3]))
+    with pytest.raises(UsageError, match="have 3 figures of settings"):
+        model.partial_fit(["a fine film", "a dull film"], ["pos", "neg"])

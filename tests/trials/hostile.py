@@ -26,6 +26,7 @@ from heedful.storage.manifest import MANIFEST, MODEL_FILES, read_words, write_ma
 from heedful.storage.model_folder import CONFIG, LABELS, VOCABULARY, WEIGHTS, load_model_folder
 from heedful.tasks import Predictor, RolePredictor, TagsModel, TextSettings, build_network, load_model
 from heedful.text.vocabulary import Vocabulary
+from hostile_keeping import KEPT, KEPT_TENSORS, MAY_BE_FEWER, SHAPES, TABLES, write_keeping
 from tally import Outcome
 
 SECONDS, MEGABYTES = 1.0, 200.0
@@ -107,6 +108,7 @@ def write_bases(folder: Path) -> None:
     network = build_network(model, torch.randn(many.trainable_rows, 8))
     Predictor(network, model, many, ("a", "b", "c"), TextSettings()).save(folder / SMALL)
     export_folder(load_model_folder(folder / SMALL), describe(network), folder / SMALL, "int8")
+    write_keeping(folder)
 
 
 def cases() -> Iterator[Case]:
@@ -126,6 +128,13 @@ def cases() -> Iterator[Case]:
             yield from _odd(base, CONFIG, f"model.encoder_options.{option}")
     for path in ("format", "lowercase", "oov", "buckets", "trainable", "extra", "baseforms"):
         yield from _odd("text", VOCABULARY, path)
+    for base, paths in TABLES.items():
+        for path in paths:
+            yield from _odd(base, CONFIG, path)
+    for name in KEPT_TENSORS:
+        yield Case(KEPT, f"{name} missing", _tensor(name, None), True)
+        for what, change in SHAPES.items():
+            yield Case(KEPT, f"{name} {what}", _tensor(name, change), name not in MAY_BE_FEWER)
     must = True
     for base in ("text", "pair", "score", "roles", "tags"):
         wide = ("hidden", 10**9) if base not in ("roles", "tags") else ("width", 10**9)
@@ -297,9 +306,11 @@ def predict(folder: Path) -> Any:
     asked = (
         [("film dull", "superb ."), ("cheap zzz", "")] if pair else ["film dull superb .", "cheap zzz", ""]
     )
+    if getattr(model, "about", None) is not None and model.about.columns is not None:
+        asked = [{"text": text, "price": 3.0} for text in asked]
     answers = [answer.as_dict() for answer in model.answer(asked)]
     for answer in answers:
-        if "score" in answer:
+        if "score" in answer and "labels" not in answer:
             total = sum(answer["probabilities"].values())
             assert math.isclose(total, 1, abs_tol=1e-6), f"probabilities add up to {total}"
             assert answer["score"] is None or math.isfinite(answer["score"])

@@ -18,6 +18,7 @@ from heedful.runtime import load
 from heedful.storage.manifest import CONFIG
 from heedful.training.run_folder import RunFolder
 from hostile import ALL, ODD, edit, judge, predict, put, try_case, warm, write_bases
+from hostile_keeping import COLUMNS, KEPT_TENSORS, kept_tensors
 from tally import Tally
 from toy_training import train_toy, weights_hash
 
@@ -61,7 +62,7 @@ def test_hostile_model_folders_on_the_command_line(tally: Tally, bases: Path, tm
         pair = (
             ["--premise", "film", "--hypothesis", "dull"]
             if case.base in ("pair", "score")
-            else ["--text", "film"]
+            else ["--text", "film", *(["--feature", "price=3"] if case.base == COLUMNS else [])]
         )
         ended = command("predict", folder, *pair)
         sound = command("predict", bases / case.base, *pair) if case.refuse and not ended.code else ended
@@ -69,6 +70,10 @@ def test_hostile_model_folders_on_the_command_line(tally: Tally, bases: Path, tm
         if ended.code not in (0, 5):
             outcome = ended.outcome(refusals=False)
         tally.add(outcome)
+
+
+def test_every_tensor_that_is_kept_is_tried(bases: Path) -> None:
+    assert tuple(kept_tensors(bases)) == KEPT_TENSORS
 
 
 def _places(value: object, above: str = "network") -> Iterator[str]:

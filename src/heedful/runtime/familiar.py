@@ -66,6 +66,8 @@ class Familiar:
         fits = self.centers.ndim == 2 and (not len(self.centers) or self.centers.shape[1] == wide)
         if not fits or not np.isfinite(self.centers).all():
             raise UsageError(f"{FAMILIAR}: the centers and the sentence part do not fit")
+        if len(self.words) and (self.words[1:] <= self.words[:-1]).any():
+            raise UsageError(f"{FAMILIAR}: the numbers of words do not rise")
 
     def knows(self, word: str) -> bool:
         """Say whether a training text has a word."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Ragged
+from heedful.errors import UsageError
 from heedful.model.answers import AnyAnswer
 from heedful.model.kept_sums import MOST_DENSE, KeptSums
 from heedful.models.config import NO_NETWORK
@@ -19,7 +20,7 @@ from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
 from heedful.tasks.sentences.joining_on import Halved, Steady
-from heedful.tasks.sentences.learning_by_sums import SumRows, learned_by_sums, no_sums, with_rows
+from heedful.tasks.sentences.learning_by_sums import SETTINGS, SumRows, learned_by_sums, no_sums, with_rows
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
 from heedful.tasks.sentences.part_rows import SHARE, WORDS_AND_CHARACTERS, phrases_of, sentence_rows
@@ -105,6 +106,11 @@ def learn_on_by_sums(
     sums, before = model.sums, model.before
     if sums is None or before is None or not isinstance(targets, ClassTargets):
         return False
+    if len(sums.losses) != SETTINGS:
+        raise UsageError(
+            f"data.learn_from: the sums of the model have {len(sums.losses)} figures of settings, expected {SETTINGS}; "
+            "train it anew, or learn on with data.keep_sums=false"
+        )
     reads = sentence_rows(config, model, training, None if judges is None else judges[0])
     dense = _dense(reads, len(training))
     if _features(reads) != sums.features:
