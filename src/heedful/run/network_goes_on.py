@@ -79,6 +79,9 @@ def divided(before: LearnedFrom, fraction: float, seed: int) -> LearnedFrom:
         before: the model, with the examples that it keeps.
         fraction: the share.
         seed: of the draw; the rows that were seen move it, so that each time others choose.
+
+    Returns:
+        The model; the same one where it recalls nothing or too few examples are kept.
     """
     count = len(before.examples)
     chosen = round(count * fraction)
@@ -108,6 +111,9 @@ def with_judges(
         before: the model, of which `divided` chose the old ones.
         fraction: share of the new ones that is held back; of a few none is, and all of them are measured.
         seed: of the draw.
+
+    Returns:
+        A function that reads the parts, with the old examples behind dev.
     """
 
     def read() -> Corpora:

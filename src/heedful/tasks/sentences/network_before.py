@@ -116,6 +116,9 @@ class Recalled:
             targets: from `beside`.
             smoothing: of the labels, from 0 to 1.
             weights: how much the examples of each class count, [Y]; None where all count alike.
+
+        Returns:
+            The loss of each example, [B].
         """
         gold = cross_entropy(output.logits, targets[:, 0].long(), smoothing, weights)
         columns = torch.from_numpy(self.columns).to(output.logits.device)
