@@ -57,6 +57,9 @@ def test_each_column_is_measured(folder: Path) -> None:
     one = tiny.run("evaluate", folder / "run", folder / "test.csv", "--column", "label=mood", "--json").json()
     assert one["metrics"]["accuracy: mood"] == found["metrics"]["accuracy: mood"]
     assert "accuracy: topic" not in one["metrics"]
+    bare, some = "rows without a class of topic", sum(not row[1] for row in rows(160)[120:])
+    assert (one["notes"][bare], found["notes"][bare]) == (40, some)
+    assert "rows without a class of mood" not in found["notes"]
     sets = tiny.run("evaluate", folder / "run", folder / "test.csv", "--coverage", "0.9")
     assert "in each label column a share of about 0.9 of new texts has its class in the set" in sets.out
 

@@ -112,16 +112,24 @@ class LabelColumnsTask(LabelSetsTask[LabelColumnsModel]):
         self, model: LabelColumnsModel, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
     ) -> Report:
         """See `SentenceTask.report_of`."""
-        labels = dataset.labels or model.labels
+        labels, gold = dataset.labels or model.labels, np.greater(gold_of(dataset), 0)
+        bare = {
+            f"rows without a class of {column}": len(gold) - int(gold[:, own].any(axis=1).sum())
+            for column, own in column_places(labels).items()
+        }
         report = evaluate_label_columns(
-            np.greater(gold_of(dataset), 0),
+            gold,
             np.pad(model.chosen(rows), ((0, 0), (0, len(labels) - len(model.labels)))),
             labels,
             column_places(labels),
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
         )
-        notes: Mapping[str, int] = {**notes_of(dataset), **unseen_of(dataset, len(model.labels))}
+        notes: Mapping[str, int] = {
+            **notes_of(dataset),
+            **unseen_of(dataset, len(model.labels)),
+            **{note: count for note, count in bare.items() if count},
+        }
         return replace(report, seconds=seconds, notes=dict(notes))
 
 
