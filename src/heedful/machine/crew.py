@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import pickle
 import signal
 import sys
 import time
@@ -94,8 +93,7 @@ class Member:
         self.pulse: Connection = pulse
         self.task = -1
         self._stillness, self._beats = Stillness(), 0
-        with contextlib.suppress(OSError):  # it has just died, which whoever waits for its answer finds
-            self.connection.send((prepare, tuple(arguments)))
+        self._preparation: object = (prepare, tuple(arguments))
 
     def give(self, name: str, task: object) -> None:
         """Give it a task; the answer of its connection is the result or `Failed`, and its end an `EOFError`.
@@ -104,8 +102,11 @@ class Member:
             name: what messages call the task.
             task: what is handed to what ``prepare`` returned.
         """
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # it has just died, which whoever waits for its answer finds
             self.connection.send((name, task))
+            if self._preparation is not None:
+                self.connection.send(self._preparation)
+                self._preparation = None
 
     def hangs(self) -> bool:
         """Return whether it has given no sign of life for too long."""
@@ -304,12 +305,11 @@ def _serve(connection: Connection, beats: Connection, number: int | None) -> Non
 def _do_all(connection: Connection) -> None:
     do: Callable[[object], object] | None = None
     try:
-        begin = connection.recv_bytes()
         while True:
             name, task = connection.recv()
             try:
                 if do is None:
-                    prepare, arguments = pickle.loads(begin)  # from the process that started this one
+                    prepare, arguments = connection.recv()  # which imports the module of the function
                     do = prepare(*arguments)
                 connection.send(do(task))
             except (Exception, KeyboardInterrupt) as error:
@@ -317,5 +317,7 @@ def _do_all(connection: Connection) -> None:
                 connection.send(failed)
                 if issubclass(failed.kind, Interrupted):  # it was asked to end
                     sys.exit(ExitCode.INTERRUPTED)
+                if do is None:  # without what it prepares it can do nothing
+                    return
     except (EOFError, OSError):  # nobody waits any more
         return

@@ -8,7 +8,8 @@ from heedful.fronts import imported_on_use
 
 if TYPE_CHECKING:
     from heedful.data.readers.reading import RequestFiles
-    from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
+    from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
+    from heedful.model.role_spans import RoleSpan
     from heedful.tasks.classification import Predictor
     from heedful.tasks.columns_task import LabelColumnsModel
     from heedful.tasks.labels import LabelsModel
@@ -95,7 +96,8 @@ if not TYPE_CHECKING:  # a type checker reads the imports above
         __name__,
         {
             "heedful.data.readers.reading": ("RequestFiles",),
-            "heedful.model.answers": ("Answer", "LabelsAnswer", "RoleSpan", "TagsAnswer"),
+            "heedful.model.answers": ("Answer", "LabelsAnswer", "TagsAnswer"),
+            "heedful.model.role_spans": ("RoleSpan",),
             "heedful.tasks.classification": ("Predictor",),
             "heedful.tasks.columns_task": ("LabelColumnsModel",),
             "heedful.tasks.labels": ("LabelsModel",),

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.model.answers import ReadWords, Shown, TagsAnswer, role_spans
+from heedful.model.answers import ReadWords, Shown, TagsAnswer
 from heedful.model.decisions.decision import Decision, Logits
 from heedful.model.decisions.tag_paths import TagChain, TagPaths, log_softmax
+from heedful.model.role_spans import role_spans
 from heedful.text.bio import OUTSIDE
 
 

@@ -19,8 +19,8 @@ from heedful.errors import UsageError
 from heedful.explain import SentenceView
 from heedful.explain.tag_explanations import attention_of
 from heedful.machine.torch_state import own_torch_state
-from heedful.model.answers import role_spans
 from heedful.model.decisions.decision import finite
+from heedful.model.role_spans import role_spans
 from heedful.models import TaggerNetwork
 from heedful.structures import Batch
 from heedful.tasks.roles.role_predicates import (

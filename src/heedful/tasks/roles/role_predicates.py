@@ -14,7 +14,8 @@ from heedful.data.examples import Corpus, Example, Frame
 from heedful.data.readers.role_columns import NONE, brackets
 from heedful.data.tokens import place as name_row
 from heedful.errors import DataError, UsageError
-from heedful.model.answers import RoleSpan, WordsRead, bracketed, remarks_on
+from heedful.model.answers import WordsRead, remarks_on
+from heedful.model.role_spans import RoleSpan, bracketed
 from heedful.tables import aligned_table
 from heedful.text.bio import spans_of
 from heedful.text.tokenize import Tokenizer

@@ -15,7 +15,8 @@ from heedful.explain.attribution import Attribution
 from heedful.explain.explanation import SentenceView
 from heedful.explain.scene import counted, percent
 from heedful.explain.word_sums import LOWERS, RAISES
-from heedful.model.answers import Answer, LabelsAnswer, RoleSpan, TagsAnswer
+from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
+from heedful.model.role_spans import RoleSpan
 from heedful.run.glance import Glance, GlanceRequest, Report, render_whole, whole_lines, whole_report
 from heedful.run.glance.sections import Table, Texts, Words
 
