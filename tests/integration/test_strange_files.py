@@ -119,6 +119,8 @@ def test_pipes_go_through_all_commands(trained, tmp_path: Path, caplog) -> None:
     assert len(tiny.run("encode", run, "--input", piped("p", lines)).out.splitlines()) == 2
     measured = tiny.run("evaluate", run, piped("p", rows), "--json")
     assert measured.json()["count"] == 2
+    refused = tiny.run("evaluate", run, piped("p", rows), "--column", "label=mood")
+    assert refused.err.startswith(f"heedful: {tmp_path / 'p'}: "), refused.err
     output = tmp_path / "out.csv"
     assert tiny.run("predict", run, "--input", piped("p.csv", rows), "--output", output).code == 0
     assert len(output.read_text().splitlines()) == 3

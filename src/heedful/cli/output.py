@@ -21,7 +21,7 @@ class Shown:
     """A text stream in which control characters and direction overrides stand as ``⟨U+001B⟩``.
 
     Whatever writes to it, be it a command, the log, a warning or another library, no text of a user's file can move the
-    cursor, name the window or turn a line round.
+    cursor, name the window or turn a line round. What was read from a pipe is called by the name of the pipe.
 
     Args:
         terminal: the stream that is written to.
@@ -36,7 +36,10 @@ class Shown:
 
     def write(self, text: str) -> int:
         """Write text; line ends and tabs stay."""
-        self.terminal.write(shown(text))
+        pipes = sys.modules.get(
+            "heedful.text.pipes"
+        )  # where nothing has read a pipe there is nothing to import
+        self.terminal.write(shown(pipes.with_pipes_named(text) if pipes else text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:

@@ -195,7 +195,36 @@ def refuse_no_folder(folder: Path) -> None:
         ArtifactError: if it is none.
     """
     if not os.path.isdir(folder):
-        raise ArtifactError(f"{folder}: expected a folder written by heedful; there is none. Check the path.")
+        advice = _nearest_folder(folder) or "Check the path."
+        raise ArtifactError(f"{folder}: expected a folder written by heedful; there is none. {advice}")
+
+
+def _nearest_folder(folder: Path) -> str:
+    """Ask for the folder beside whose name is closest; nothing where none is close."""
+    from difflib import get_close_matches
+
+    try:
+        beside = sorted(entry.name for entry in os.scandir(folder.parent) if entry.is_dir())
+    except OSError:
+        return ""
+    close = get_close_matches(folder.name, beside, n=1)
+    return f"Did you mean {str(folder.with_name(close[0]))!r:.300}?" if close else ""
+
+
+def _runs_within(folder: Path) -> str:
+    """Name the runs that a folder holds, the first of many; nothing where it holds none."""
+    try:
+        places = [Path(entry.path) for entry in os.scandir(folder)]
+        runs = sorted(
+            place.name for place in places if holds_run(place) or (place / MODEL / MANIFEST).exists()
+        )
+    except OSError:
+        return ""
+    return (
+        f"It holds the runs {', '.join(runs[:5])}{', ...' if runs[5:] else ''}: name one of them."
+        if runs
+        else ""
+    )
 
 
 def _refuse_without_model(folder: Path) -> None:
@@ -221,7 +250,8 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
     path = folder / MANIFEST
     refuse_no_folder(folder)
     if not path.is_file():
-        raise ArtifactError(f"{path}: missing, so this is no folder written by heedful. Check the path.")
+        advice = _runs_within(folder) or "Check the path."
+        raise ArtifactError(f"{path}: missing, so this is no folder written by heedful. {advice}")
     manifest = Fields(
         read_json(path, dict), str(path), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}")
     )

@@ -27,6 +27,8 @@ _LIBRARIES = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2"}
 """Modules that open what has this ending; each is imported when it is needed."""
 _HEAD, _PART = 64, 1 << 20
 _FOLDERS: list[Path] = []
+_ORIGINALS: dict[str, str] = {}
+"""Files of `spooled`, with the pipes that they were."""
 _KEPT: dict[tuple[int, int], Path] | None = None
 
 
@@ -42,6 +44,13 @@ def is_pipe(path: Path) -> bool:
 def is_spooled(path: Path) -> bool:
     """Return whether a file is what `spooled` made of a pipe."""
     return path.parent in _FOLDERS
+
+
+def with_pipes_named(text: str) -> str:
+    """Return a message with the pipes in place of the files that `spooled` made of them."""
+    for file, pipe in _ORIGINALS.items():
+        text = text.replace(file, pipe)
+    return text
 
 
 @contextlib.contextmanager
@@ -83,6 +92,7 @@ def spooled(path: Path) -> Path:
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from error
     found = _named_by_content(held)
+    _ORIGINALS[str(found)] = str(path)
     if _KEPT is not None:
         _KEPT[key] = found
     return found

@@ -159,6 +159,18 @@ def test_no_folder_at_all(tmp_path: Path) -> None:
         load_model_folder(tmp_path / "empty")
 
 
+def test_the_folder_that_is_meant_is_named(copy: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    shutil.copytree(copy, runs / "reviews" / "model")
+    (runs / "notes").mkdir()
+    with pytest.raises(ArtifactError, match=r"there is none\. Did you mean '.*runs/reviews'\?"):
+        load_model_folder(runs / "reviws")
+    with pytest.raises(ArtifactError, match=r"there is none\. Check the path\."):
+        load_model_folder(runs / "something else")
+    with pytest.raises(ArtifactError, match=r"It holds the runs reviews: name one of them\."):
+        load_model_folder(runs)
+
+
 def rewrite_manifest(folder: Path, change) -> None:
     manifest = json.loads((folder / MANIFEST).read_text())
     change(manifest)
