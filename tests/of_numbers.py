@@ -32,9 +32,6 @@ REASONS = {
     ),
 }
 """Why a common test fails for every estimator of texts."""
-LEARNING_ON = "what is fitted here has a network, and only models of linear parts learn on by partial_fit"
-PARTIAL = dict.fromkeys(("check_fit_score_takes_y", "check_estimators_partial_fit_n_features"), LEARNING_ON)
-"""Why one fails for those that learn on."""
 
 
 def _sentence(row: list[float]) -> object:
@@ -53,8 +50,11 @@ class OfNumbers:
         table = np.empty(0) if hasattr(X, "toarray") else np.asarray(X)
         if table.ndim != 2 or table.size == 0 or table.dtype.kind not in "biufO":
             return X
-        if table.shape[1:] != self.columns_:
-            raise ValueError(f"X has another number of columns than {self.columns_}")
+        columns = self.__dict__.setdefault(
+            "columns_", table.shape[1:]
+        )  # the first rows may come to `partial_fit`
+        if table.shape[1:] != columns:
+            raise ValueError(f"X has another number of columns than {columns}")
         numbers = [[v if isinstance(v, float | int) else 0 for v in row] for row in table.tolist()]
         return [_sentence(row) for row in numbers]
 

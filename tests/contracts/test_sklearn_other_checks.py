@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_regressors_train, parametrize_w
 from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TokenTagger
 from heedful.run import RunConfig
 from heedful.run.recipe_files import override
-from of_numbers import PARTIAL, REASONS, SMALL, OfNumbers
+from of_numbers import REASONS, SMALL, OfNumbers
 
 SETS = "its targets are sets of labels, and its answers a matrix of them"
 LABELS = {
@@ -98,7 +98,7 @@ def _lists(y: object) -> Any:
     return [[str(value)] for value in values] if values.ndim == 1 and values.dtype.kind in "biufOU" else y
 
 
-EXPECTED = {NumbersPairs: PARTIAL, NumbersLabels: LABELS, NumbersTagger: TAGS}
+EXPECTED = {NumbersLabels: LABELS, NumbersTagger: TAGS}
 
 
 @parametrize_with_checks(

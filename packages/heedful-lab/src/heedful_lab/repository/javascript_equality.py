@@ -2,9 +2,11 @@
 
     python -m heedful_lab.repository.javascript_equality MODEL REQUESTS
 
-MODEL is a model folder; a line of REQUESTS is a text, or two with a tab between them. Both sides read the numbers of
-``heedful export --int8``. The command prints the largest difference of a probability (or of a number, divided by its
-size where that is above 1), and ends with exit code 1 if it is above 0.00001, or if words are counted differently.
+MODEL is a model folder; a line of REQUESTS is a text, or two with a tab between them. Both sides compute in floats with
+the numbers of ``heedful export --int8``: where products are of whole numbers (`heedful.export.whole_layers`), an input
+between two steps is rounded to either. The command prints the largest difference of a probability (or of a number,
+divided by its size where that is above 1), and ends with exit code 1 if it is above 0.00001, or if words are counted
+differently.
 Where Node or Chromium is not installed, the command says so and compares the rest.
 """
 
@@ -132,13 +134,16 @@ def compare(
     """
     worst: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as made:
-        small, file, package = (Path(made, name) for name in ("int8", "model.heedful", "package"))
+        small, plain, file, package = (
+            Path(made, name) for name in ("int8", "plain", "file.heedful", "package")
+        )
         javascript_package.write(package)
         folder, description = load_model_folder(model), described(load_model(model).network)
         export_folder(folder, description, small, "int8")
+        export_folder(load_model_folder(small), described(load_model(small).network), plain, "float32")
         export_model_file(folder, description, file, compact=False)
         asked = [each[0] if len(each) == 1 else tuple(each) for each in requests]
-        wanted = [answer.as_dict() for answer in load(small).predict(asked)]
+        wanted = [answer.as_dict() for answer in load(plain).predict(asked)]
 
         def judge(place: str, found: Sequence[Mapping[str, Any]]) -> None:
             worst[place] = max(map(difference, found, wanted))
