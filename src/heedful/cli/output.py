@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +14,8 @@ import click
 LONGEST_MESSAGE = 1_000
 _TAIL = 300
 """Characters of a message, and those of its end, where what to do stands."""
+_REMEMBERED = 1_000
+"""Lines of the log that are known again."""
 MOST_ITEMS = 50
 """Items of the list in a message."""
 
@@ -81,15 +84,35 @@ def _line(text: str) -> str:
     return f"{line[: LONGEST_MESSAGE - _TAIL]} … ({left_out:,} characters) … {line[-_TAIL:]}"
 
 
+class _Once(logging.Filter):
+    """Lets a line of the log through once: what reads a file twice in a command says the same of it twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._known: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        line = record.getMessage()
+        if line in self._known:
+            return False
+        if len(self._known) < _REMEMBERED:
+            self._known.add(line)
+        return True
+
+
 @contextmanager
 def outlet() -> Iterator[None]:
-    """Let standard output and standard error show what is written to them, until the body ends."""
-    streams = sys.stdout, sys.stderr
+    """Let standard output and standard error show what is written to them, and each line of the log once."""
+    streams, log, once = (sys.stdout, sys.stderr), logging.lastResort, _Once()
     sys.stdout, sys.stderr = (stream and Shown(stream) for stream in streams)
+    if log is not None:
+        log.addFilter(once)
     try:
         yield
     finally:
         sys.stdout, sys.stderr = streams
+        if log is not None:
+            log.removeFilter(once)
 
 
 def drawn_on(stream: TextIO) -> TextIO:

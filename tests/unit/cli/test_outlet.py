@@ -116,3 +116,16 @@ def test_the_streams_are_put_back() -> None:
         assert not hasattr(sys.stdout, "buffer")
         raise KeyError
     assert (sys.stdout, sys.stderr) == before
+
+
+def test_a_line_of_the_log_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is read for its columns, for training and for rivals is complained of once."""
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with outlet():
+        log = logging.lastResort
+        assert log
+        for line in ("a.csv: two rows", "a.csv: three rows", "a.csv: two rows"):
+            log.handle(logging.makeLogRecord({"msg": line, "levelno": logging.WARNING}))
+    assert written.getvalue().splitlines() == ["a.csv: two rows", "a.csv: three rows"]
+    assert not log.filters
