@@ -23,7 +23,7 @@ ASKED = """async (asked) => { const model = await heedful; return asked.map((tex
 def paged(path: Path) -> tuple[Path, Any]:
     """Return the page of a model, and the runtime's model with the weights that the page has."""
     page, small = path.with_suffix(".html"), path.with_name("small")
-    result = tiny.run("export", path, "--page", page, "--int8", small)
+    result = tiny.run("export", path, "--page", page, "--whole-tables", "--int8", small)
     assert result.code == 0, result.err
     return page, load(small)
 

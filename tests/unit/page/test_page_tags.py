@@ -24,7 +24,7 @@ TAGGED = """async (texts) => { const model = await heedful; return texts.map((te
 def paged(path: Path) -> tuple[Path, Any]:
     """Return the page of a model, and the runtime's model with the weights that the page has."""
     page, small = path.with_suffix(".html"), path.with_name("small")
-    result = tiny.run("export", path, "--page", page, "--int8", small)
+    result = tiny.run("export", path, "--page", page, "--whole-tables", "--int8", small)
     assert result.code == 0, result.err
     return page, load(small)
 
