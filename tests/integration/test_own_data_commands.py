@@ -167,7 +167,7 @@ def test_folds_of_an_own_file(inside: None, capsys: pytest.CaptureFixture[str]) 
 
 def test_own_data_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["recipes"]) == 0
-    assert capsys.readouterr().out.startswith("my-label-columns")
+    assert capsys.readouterr().out.startswith("my-texts")
     assert run(["--help"]) == 0
     assert "heedful train reviews.csv" in capsys.readouterr().out
 

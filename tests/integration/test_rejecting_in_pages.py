@@ -63,7 +63,8 @@ def test_rejected_texts_are_those_of_the_runtime(way: str, package: Path, tmp_pa
     others = ["boil an egg", "reset the wifi", "tax forms"] if way == "others" else None
     folder = saved(tmp_path / "model", settings, pairs=way == "pair", others=others)
     file, small = tmp_path / "model.heedful", tmp_path / "small"
-    assert tiny.run("export", folder, "--javascript", file, "--int8", small, "--coverage", "0.8").code == 0
+    targets = ("--javascript", file, "--whole-tables", "--int8", small)
+    assert tiny.run("export", folder, *targets, "--coverage", "0.8").code == 0
     requests = [[text, "a goal"] if way == "pair" else [text] for text in ASKED]
     asked: list[Any] = [tuple(each) for each in requests] if way == "pair" else [*ASKED]
     wanted = load(small).limited(truncate="head").predict(asked)
@@ -82,7 +83,7 @@ def test_rejected_texts_are_those_of_the_runtime(way: str, package: Path, tmp_pa
 def test_a_page_says_why_no_class_fits(tmp_path: Path, opened: Opened) -> None:  # noqa: F811
     page, small = tmp_path / "page.html", tmp_path / "small"
     folder = saved(tmp_path / "model", PLAIN)
-    assert tiny.run("export", folder, "--page", page, "--int8", small).code == 0
+    assert tiny.run("export", folder, "--page", page, "--whole-tables", "--int8", small).code == 0
     shown = opened(page)
     shown.fill("textarea", "tax forms need signing")
     headline = shown.locator("#headline")

@@ -36,7 +36,10 @@ def test_a_run_keeps_all_that_is_needed_to_repeat_it(folder: Path, tmp_path: Pat
     assert load_config(tmp_path / "run" / "config.toml") == config
     model = tmp_path / "run" / "model"
     saved = json.loads((model / "metrics.json").read_text())
-    assert saved == json.loads(json.dumps(result.summary()))
+    assert saved == {
+        **json.loads(json.dumps(result.summary())),
+        "training_rows": 108,
+    }  # of which it learns on
     assert saved["kernels"]["feature-wise attention"] == str(
         choose_additive(torch.zeros(1, 2, 4), Band(high=-1), scale=5.0)
     )
