@@ -112,7 +112,10 @@ def test_a_wrong_setting_is_told_the_nearest(name: str, instead: str) -> None:
     assert f"{name}: unknown setting; did you mean {instead}?" in refused.err
 
 
-def test_entries_of_tables_and_tables_of_others_are_left_to_the_command() -> None:
+def test_entries_of_tables_and_tables_of_others_are_left_to_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEEDFUL_DATA", str(tmp_path))
     for text in (
         "model.encoder_options.masks=3",
         "data.options.sep=1",
