@@ -43,8 +43,8 @@ class Manner:
             memory.
         watched: whether a process without a sign of life for `STILL` seconds is killed.
         fresh: whether each task has a process of its own.
-        patience: seconds in which processes end when they are asked to, before they are killed; None for as long as
-            it takes, for tasks that save where they stand.
+        patience: seconds that processes have to end when they are asked to, before they are killed; None sets no
+            limit, for tasks that save their state first.
     """
 
     threads: int | None = 1

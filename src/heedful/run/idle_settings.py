@@ -1,4 +1,4 @@
-"""Settings that have no effect beside others: who sets one is told so, and what would read it.
+"""Find settings that have no effect beside the others, and say what would read them.
 
 A setting that only other tasks read is refused (`heedful.tasks.task_problems`), and so are settings that contradict
 each other. What is left are settings that are good by themselves and that nothing reads as the others stand, such as
