@@ -20,7 +20,7 @@ from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
 from heedful.tasks.sentences.joining_on import Halved, Steady
-from heedful.tasks.sentences.learning_by_sums import SETTINGS, SumRows, learned_by_sums, no_sums, with_rows
+from heedful.tasks.sentences.learning_by_sums import SETTINGS, SumRows, first_sums, learned_by_sums, with_rows
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
 from heedful.tasks.sentences.part_rows import SHARE, WORDS_AND_CHARACTERS, phrases_of, sentence_rows
@@ -80,8 +80,7 @@ def sums_of(
     if not 0 < sum(count for _, count in features) <= MOST_DENSE:
         return None
     rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), targets.weights)
-    sums = with_rows(no_sums(features, targets.outputs), rows, model.text.phrases)
-    return learned_by_sums(sums, rows, model.text.phrases, SHARE).sums
+    return first_sums(features, targets.outputs, rows, model.text.phrases, SHARE)
 
 
 def learn_on_by_sums(

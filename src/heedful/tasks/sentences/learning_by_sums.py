@@ -37,6 +37,8 @@ _JUDGED = 200
 _EVENED = 0.5
 """A class of n rows counts as n to the power of 1 less this in the answer: a new one is not to outweigh the old."""
 _BLOCK = 1_024
+_FEW = 0.5
+"""Rows as a share of the features of whole texts, up to which they are seen along their own directions."""
 _MOST_SHARE = 0.95
 """How much of its own answer a row may be; without it nothing would be known."""
 
@@ -121,6 +123,26 @@ def with_rows(sums: KeptSums, rows: SumRows, rule: PhraseRule) -> KeptSums:
     return KeptSums(sums.features, classes, totals, products, numbers, found[kept], counts[kept], sums.losses)
 
 
+def first_sums(
+    features: Sequence[tuple[str, int]], outputs: int, rows: SumRows, rule: PhraseRule, share: float
+) -> KeptSums:
+    """Return sums of rows before which there were none, with what they say of the settings.
+
+    Args:
+        features: name and number of the features of whole texts, D in all.
+        outputs: how many classes there are, Y.
+        rows: the rows.
+        rule: which features of words a text has.
+        share: what the values of words count in their square beside those of whole texts.
+
+    Returns:
+        The sums.
+    """
+    sums = with_rows(no_sums(features, outputs), rows, rule)
+    ridge, dense = _Ridge.of(sums).narrowed(rows)
+    return replace(sums, losses=_losses(ridge, _Bayes.of(sums, rule, share), rows, dense))
+
+
 def learned_by_sums(
     sums: KeptSums,
     rows: SumRows,
@@ -141,24 +163,34 @@ def learned_by_sums(
         What was learned.
     """
     ridge, bayes = _Ridge.of(sums), _Bayes.of(sums, rule, share)
-    new = np.flatnonzero(rows.weights > 0)
-    step = max(-(-len(new) // (_JUDGED if most is None else most)), 1)
-    judged = rows.of(new[::step])
-    targets = ClassTargets.of_classes(judged.classes, len(sums.classes), judged.weights)
-    words = bayes.without_itself(judged)
-    losses = []
-    for penalty in PENALTIES:
-        answers = ridge.solved(penalty).without_itself(judged)
-        for size, part in product(SIZES, BAYES):
-            own = targets.losses(size * answers + part * words)
-            losses.append(float(judged.weights @ own) * len(new) / max(len(judged.weights), 1))
-    sums = replace(sums, losses=_FADING * sums.losses + np.array(losses))
+    sums = replace(sums, losses=_FADING * sums.losses + _losses(ridge, bayes, rows, rows.dense, most))
     best = int(np.argmin(sums.losses))
     penalty, size, part = list(product(PENALTIES, SIZES, BAYES))[best]
     exact, evened = ridge.solved(penalty), _Ridge.evened(sums).solved(penalty).fit(size)
-    logits = size * exact.without_itself(rows) + part * bayes.without_itself(rows)
+    logits = size * exact.without_itself(rows.dense, rows.classes) + part * bayes.without_itself(rows)
     logits += evened.logits(rows.dense) - exact.fit(size).logits(rows.dense)
     return BySums(evened, bayes.part(part), logits, sums)
+
+
+def _losses(
+    ridge: _Ridge, bayes: _Bayes, rows: SumRows, dense: NDArray[np.floating], most: int | None = None
+) -> Floats:
+    """Return what each setting loses on rows that are left out one by one, at most so many of them.
+
+    ``dense`` are the features of whole texts as ``ridge`` has them.
+    """
+    new = np.flatnonzero(rows.weights > 0)
+    step = max(-(-len(new) // (_JUDGED if most is None else most)), 1)
+    judged, dense = rows.of(new[::step]), dense[new[::step]]
+    targets = ClassTargets.of_classes(judged.classes, len(ridge.prior), judged.weights)
+    words = bayes.without_itself(judged)
+    losses = []
+    for penalty in PENALTIES:
+        answers = ridge.solved(penalty).without_itself(dense, judged.classes)
+        for size, part in product(SIZES, BAYES):
+            own = targets.losses(size * answers + part * words)
+            losses.append(float(judged.weights @ own) * len(new) / max(len(judged.weights), 1))
+    return np.array(losses)
 
 
 def _numbers(sums: KeptSums, rows: SumRows, rule: PhraseRule, outputs: int) -> NDArray[np.int32]:
@@ -239,21 +271,41 @@ class _Ridge:
         half = solve_triangular(lower, self.shared, lower=True)
         return replace(self, triangle=lower, weights=solve_triangular(lower, half, lower=True, trans="T"))
 
-    def without_itself(self, rows: SumRows) -> Floats:
-        """Return the answers, [N, Y], each as if its row had not been among the rows."""
+    def narrowed(self, rows: SumRows) -> tuple[_Ridge, NDArray[np.floating]]:
+        """Return the same in as many features as there are rows, if those are few, and the rows in these features.
+
+        All rows, from their means on, lie in a space of so many directions: no answer asks for more of the features,
+        and the time to solve grows with the third power of their number. Otherwise all is returned as it is.
+
+        Args:
+            rows: all that the sums are of.
+        """
+        count, width = rows.dense.shape
+        if not 0 < count <= _FEW * width:
+            return self, rows.dense
+        around = rows.dense - self.means
+        directions = np.linalg.qr(around.T)[0]
+        inside = around @ directions
+        products = (inside * rows.weights[:, None]).T @ inside
+        means = np.zeros(directions.shape[1])
+        narrow = replace(self, products=products, shared=directions.T @ self.shared, means=means)
+        return narrow, inside
+
+    def without_itself(self, dense: NDArray[np.floating], classes: NDArray[np.int64]) -> Floats:
+        """Return the answers for rows, [N, Y], each as if it had not been among the rows."""
         from scipy.linalg import solve_triangular
 
         assert self.triangle is not None  # it was solved
         assert self.weights is not None
-        found = np.zeros((len(rows.classes), len(self.prior)))
+        found = np.zeros((len(classes), len(self.prior)))
         for start in range(0, len(found), _BLOCK):
             own = slice(start, start + _BLOCK)
-            inside, classes = rows.dense[own] - self.means, rows.classes[own]
+            inside, gold = dense[own] - self.means, classes[own]
             answers = inside @ self.weights + self.prior
             half = solve_triangular(self.triangle, inside.T, lower=True)
             share = np.einsum("dn,dn->n", half, half) + 1 / max(self.rows, 1)
             right = np.zeros_like(answers)
-            right[np.arange(len(classes)), classes] = 1
+            right[np.arange(len(gold)), gold] = 1
             found[own] = right - (right - answers) / (1 - np.minimum(share, _MOST_SHARE))[:, None]
         return found
 

@@ -11,6 +11,7 @@ from heedful.tasks.sentences.learning_by_sums import (
     SumRows,
     _Bayes,
     _Ridge,
+    first_sums,
     learned_by_sums,
     no_sums,
     with_rows,
@@ -64,7 +65,7 @@ def test_what_a_row_would_be_answered_without_itself_is_what_the_others_teach(pl
     rows = drawn(50)
     alone, others = rows.of(np.array([place])), rows.of(np.delete(np.arange(50), place))
     whole, rest = summed([rows]), summed([others])
-    found = _Ridge.of(whole).solved(1.0).without_itself(alone)
+    found = _Ridge.of(whole).solved(1.0).without_itself(alone.dense, alone.classes)
     np.testing.assert_allclose(found, _Ridge.of(rest).solved(1.0).fit(1.0).logits(alone.dense), atol=1e-6)
     ratios = _Bayes.of(whole, RULE, 1.0).without_itself(alone)[0]
     left = _Bayes.of(rest, RULE, 1.0)
@@ -91,3 +92,17 @@ def test_rows_of_weight_zero_choose_nothing():
     found = learned_by_sums(summed([rows]), silent, RULE, 0.3)
     np.testing.assert_array_equal(found.sums.losses, 0)
     assert np.isfinite(found.logits).all()
+
+
+@pytest.mark.parametrize("count", [1, 5, 12, 13, 40])
+def test_few_rows_of_many_features_choose_as_all_features_would(count):
+    generator = np.random.default_rng(count)
+    rows = drawn(count)
+    wide = (rows.dense @ generator.normal(size=(6, 24)) + generator.normal(size=(count, 24))).astype(
+        np.float32
+    )
+    rows = SumRows(wide + 3, rows.words, rows.classes, generator.integers(0, 3, count).astype(np.float64))
+    found = first_sums((("made", 24),), 3, rows, RULE, 0.3)
+    sums = with_rows(no_sums((("made", 24),), 3), rows, RULE)
+    np.testing.assert_allclose(found.losses, learned_by_sums(sums, rows, RULE, 0.3).sums.losses, atol=1e-9)
+    np.testing.assert_array_equal(found.products, sums.products)
