@@ -72,10 +72,10 @@ class Steps:
     @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
     def every(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
         """Compute every value of one text."""
-        values = {name: Rows.of([x]) for name, x in inputs.items()}
+        values = dict(inputs)
         for action in self._actions:
-            _take(action, values, 1)
-        return {name: rows.parts[0] for name, rows in values.items()}
+            values[action.to] = _of_one(action, values)
+        return values
 
     def run(self, inputs: Mapping[str, Rows], texts: int, keep: frozenset[str]) -> Mapping[str, Rows]:
         """Compute the values that are asked for, of several texts; those of one do not depend on the others.
@@ -131,12 +131,22 @@ class Plan:
     @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
     def __call__(self, given: Mapping[str, Rows], texts: int) -> Mapping[str, Rows]:
         """Compute the values of several texts; see `Steps.run`."""
+        if texts == 1:
+            return self._alone({name: rows.whole for name, rows in given.items()})
         values = dict(given)
         for action, done in self._actions:
-            _take(action, values, texts)
+            values[action.to] = _of_several(action, values, texts)
             for name in done:
                 del values[name]
         return {name: rows for name, rows in values.items() if name in self._keep}
+
+    def _alone(self, values: dict[str, Floats]) -> Mapping[str, Rows]:
+        """Compute the values of one text as plain arrays: what stands around a product costs as much as it there."""
+        for action, done in self._actions:
+            values[action.to] = _of_one(action, values)
+            for name in done:
+                del values[name]
+        return {name: Rows.of([x]) for name, x in values.items() if name in self._keep}
 
 
 def _action(step: Step) -> Action:
@@ -147,29 +157,48 @@ def _action(step: Step) -> Action:
     return Action(step.to, step.of, OPERATORS[step.do](step), step.do in ROW_WISE and not alone, together)
 
 
-def _take(action: Action, values: dict[str, Rows], texts: int) -> None:
-    """Add the value that a step makes."""
+def _of_one(action: Action, values: Mapping[str, Floats]) -> Floats:
+    """Return the value that a step makes of one text."""
+    read = [value_of(values, name) for name in action.of]
+    try:
+        made = action.compute(*read)
+    except (ValueError, IndexError) as error:
+        raise _misfit(action, error) from error
+    _check(action, made)
+    return made
+
+
+def _of_several(action: Action, values: Mapping[str, Rows], texts: int) -> Rows:
+    """Return the value that a step makes of several texts."""
     read = [value_of(values, name) for name in action.of]
     lengths = read[0].lengths if read else None
-    if texts > 1 and any(each.lengths is not lengths and each.lengths != lengths for each in read):
+    if any(each.lengths is not lengths and each.lengths != lengths for each in read):
         lengths = None
     try:
-        if texts == 1:
-            made = Rows.of([action.compute(*[each.whole for each in read])])
-        elif action.row_wise and lengths is not None:
+        if action.row_wise and lengths is not None:
             made = Rows(lengths, action.compute(*(each.whole for each in read)))
-        elif action.together is not None and lengths is not None and texts > 1:
+        elif action.together is not None and lengths is not None:
             made = action.together(lengths, *(each.whole for each in read))
         else:
             made = Rows.of([action.compute(*(each.parts[n] for each in read)) for n in range(texts)])
-    except (ValueError, IndexError) as error:  # what NumPy says of shapes that do not fit
-        raise UsageError(f"value {action.to!r:.80}: {error}") from error
+    except (ValueError, IndexError) as error:
+        raise _misfit(action, error) from error
     for array in made.arrays:
-        if array.ndim != 2 or array.shape[1] > WIDEST:
-            raise UsageError(
-                f"value {action.to!r:.80} is {list(array.shape)}, expected rows of at most {WIDEST:,}"
-            )
-    values[action.to] = made
+        _check(action, array)
+    return made
+
+
+def _misfit(action: Action, error: Exception) -> UsageError:
+    """Return what NumPy says of shapes that do not fit, with the value that was to be made."""
+    return UsageError(f"value {action.to!r:.80}: {error}")
+
+
+def _check(action: Action, made: Floats) -> None:
+    """Refuse what no value may be."""
+    if made.ndim != 2 or made.shape[1] > WIDEST:
+        raise UsageError(
+            f"value {action.to!r:.80} is {list(made.shape)}, expected rows of at most {WIDEST:,}"
+        )
 
 
 def value_of(values: Mapping[str, Value], name: str) -> Value:
