@@ -17,7 +17,9 @@ from heedful.evaluation.statistics import holm
 from heedful_lab.repository.verdicts import AS_PUBLISHED, NORMAL, NOT_RUN, with_seeds, word_for
 from heedful_lab.reproduce.cell_runs import Result, Runs, comparable, compare
 from heedful_lab.reproduce.learning_curves import stopped_rising
+from heedful_lab.reproduce.plan import experiments, systems
 from heedful_lab.reproduce.resampled import Resampled
+from heedful_lab.reproduce.runner import Budget, Cell
 
 Find = Callable[[str, str], Result | None]
 """From the name of a table and of a budget to its figures, None if there are none."""
@@ -87,12 +89,17 @@ class Verdict:
         test: the better system minus the worse one, of costs as logarithms; None where one of them was not run.
         p: adjusted for all claims that were tested (Holm).
         runs: of the two systems; none of costs.
+        examples: half the 95 % interval that the test examples alone leave, without the spread of seeds, on the scale
+            of the test.
+        lacking: hours of one core that the runs would take without which the claim was not tested.
     """
 
     claim: Claim
     test: Comparison | None = None
     p: float = 1.0
     runs: tuple[Runs, Runs] | tuple[()] = ()
+    examples: float = 0.0
+    lacking: float = 0.0
 
     @property
     def scale(self) -> float:
@@ -183,24 +190,54 @@ def judge(
         One verdict a claim, in their order.
     """
     found = [() if claim.is_cost else _runs(claim, find) for claim in claims]
-    tests = [
-        _costs(claim, costs or {}) if claim.is_cost else _tested(claim, pair, resampled)
+    alone = [
+        _costs(claim, costs or {}) if claim.is_cost else _of_examples(claim, pair, resampled)
         for claim, pair in zip(claims, found, strict=True)
+    ]
+    tests = [
+        _with_spread(claim, test, pair) if pair and test is not None else test
+        for claim, test, pair in zip(claims, alone, found, strict=True)
     ]
     adjusted = iter(holm([1.0 if test.p is None else test.p for test in tests if test is not None]))
     return [
-        Verdict(claim) if test is None else Verdict(claim, test, next(adjusted), pair)
-        for claim, pair, test in zip(claims, found, tests, strict=True)
+        Verdict(claim, lacking=_lacking(claim, find))
+        if test is None
+        else Verdict(claim, test, next(adjusted), pair, half_of(first))
+        for claim, pair, first, test in zip(claims, found, alone, tests, strict=True)
     ]
 
 
-def _tested(claim: Claim, pair: tuple[Runs, Runs] | tuple[()], resampled: Resampled) -> Comparison | None:
+def half_of(test: Comparison | None) -> float:
+    """Return half the interval of a test; 0 without one."""
+    ends = None if test is None else test.interval
+    return (ends.high - ends.low) / 2 if ends else 0.0
+
+
+def _lacking(claim: Claim, find: Find) -> float:
+    """Estimate the hours of the runs that a claim waits for."""
+    if claim.is_cost or not claim.experiment:
+        return 0.0
+    result = find(claim.table, claim.budget)
+    minutes = 0.0
+    for system in (claim.better, claim.worse):
+        cell = Cell(experiments()[claim.experiment], systems()[system], Budget(claim.budget))
+        made = None if result is None else result.runs.get((claim.experiment, system))
+        minutes += 0.0 if made else cell.minutes * (len(cell.runs) + max(0, len(cell.tries) - 1))
+    return minutes / 60
+
+
+def _of_examples(
+    claim: Claim, pair: tuple[Runs, Runs] | tuple[()], resampled: Resampled
+) -> Comparison | None:
+    """Compare the two over the test examples, without the spread of seeds."""
     if not pair:
         return None
-    if claim.figure != ACCURACY:
-        return _shares(claim, *pair)
-    test = compare(*pair, resampled=resampled)
-    if pair[0].cell.experiment.folds:
+    return compare(*pair, resampled=resampled) if claim.figure == ACCURACY else _shares(claim, *pair)
+
+
+def _with_spread(claim: Claim, test: Comparison, pair: tuple[Runs, Runs]) -> Comparison:
+    """Add the spread of the seeds where there are seeds and an accuracy."""
+    if claim.figure != ACCURACY or pair[0].cell.experiment.folds:
         return test
     path = f"test.metrics.{pair[0].tested}"
     figures = [runs.figures(path, partial=True) for runs in pair]

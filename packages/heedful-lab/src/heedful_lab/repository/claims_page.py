@@ -8,7 +8,7 @@ from html import escape
 
 from heedful.evaluation.significance import describe_p
 from heedful.tables import markdown_table
-from heedful_lab.repository.claims import Verdict
+from heedful_lab.repository.claims import Verdict, half_of
 from heedful_lab.repository.verdicts import (
     AS_PUBLISHED,
     LARGER,
@@ -17,6 +17,7 @@ from heedful_lab.repository.verdicts import (
     SMALLER,
     UNSURE,
     WORDS,
+    why_unsure,
 )
 
 COLORS = {
@@ -41,8 +42,9 @@ for all claims (Holm), and below .05 there is a difference. Sizes are counted; t
 step's tensors are those of `heedful bench models` on one core (results/benchmarks/models-amd.md), and their
 difference is how many times better. "Steps" are those of the first and of the second system; "own recipes" means that
 each system was trained with the recipe of its own paper, "same effort" is described on [how the results were
-made](how-made.md), and the other runs have one recipe, DiSAN's. A dagger marks runs whose dev figure no longer rose
-in their last fifth. Core hours are those of all runs of both systems."""
+made](how-made.md), and the other runs have one recipe, DiSAN's: rows that differ in one part take equal steps there.
+A dagger marks runs whose dev figure no longer rose in their last fifth. Core hours are those of all runs of both
+systems; SNLI with the same effort was trained on a GPU, and has the hours of the core beside it."""
 
 
 def section(verdicts: Sequence[Verdict]) -> str:
@@ -84,7 +86,7 @@ def page(verdicts: Sequence[Verdict]) -> str:
     """
     head = ("paper", "claim", "published", "difference here", "runs", "steps", "core hours", "verdict")
     reasons = [
-        f"- **{one.claim.claim}** ({one.word}). {one.claim.reason}" for one in verdicts if one.claim.reason
+        f"- **{one.claim.claim}** ({one.word}). {reason}" for one in verdicts if (reason := _reason(one))
     ]
     blocks = [
         "# The claims of the five papers",
@@ -95,6 +97,17 @@ def page(verdicts: Sequence[Verdict]) -> str:
         "\n".join(reasons),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _reason(one: Verdict) -> str:
+    """Return what was found out about a verdict; of one that cannot tell, what its interval is made of."""
+    parts = [one.claim.reason]
+    if one.word == UNSURE and one.test is not None:
+        points = [100 * value for value in (one.examples, half_of(one.test), one.test.difference)]
+        parts.append(why_unsure(points[0], points[1], one.test.n, points[2], one.claim.gap))
+    if one.lacking:
+        parts.append(f"The runs that are missing take about {one.lacking:.1f} hours of one core.")
+    return " ".join(part for part in parts if part)
 
 
 def _paper(one: Verdict) -> str:

@@ -13,6 +13,8 @@ AS_PUBLISHED, LARGER, SMALLER = "as published", "larger", "smaller"
 UNSURE, REVERSED, OTHERWISE, NOT_RUN = "cannot tell", "reversed", "for another reason", "not run"
 WORDS = (AS_PUBLISHED, LARGER, SMALLER, UNSURE, REVERSED, OTHERWISE, NOT_RUN)
 NORMAL = statistics.NormalDist()
+WIDENED = 1.2
+"""How many times the interval of the examples the whole one is where the spread of the seeds counts."""
 
 
 def word_for(
@@ -44,6 +46,29 @@ def word_for(
     if not shown:
         return UNSURE
     return LARGER if published is not None and published < low else AS_PUBLISHED
+
+
+def why_unsure(examples: float, half: float, n: int, difference: float, published: float | None) -> str:
+    """Say why an interval excludes neither the published difference nor none.
+
+    Args:
+        examples: half the interval that the test examples alone leave, in points.
+        half: half the whole interval, with the spread of the seeds.
+        n: number of test examples.
+        difference: of ours, in points.
+        published: the published difference in points; None where it is not legible.
+
+    Returns:
+        A sentence.
+    """
+    left = f"The {n:,} test examples alone leave ±{examples:.1f} points"
+    if published is None:
+        return f"{left}."
+    if examples >= abs(published):
+        return f"{left}: too few examples to tell the published {published:+.1f} from none."
+    if half > WIDENED * examples:
+        return f"{left}, and ±{half:.1f} with the spread of the seeds: more seeds could tell."
+    return f"{left}; {difference:+.1f} is too near to none for a test among so many claims."
 
 
 def with_seeds(test: Comparison, first: Sequence[float], second: Sequence[float]) -> Comparison:
