@@ -20,6 +20,8 @@ from waiting import PATIENCE
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 Opened = Callable[..., Any]
+WINDOW: Any = {"width": 1280, "height": 720}
+"""What a new page has."""
 
 
 def folder_of(
@@ -74,25 +76,45 @@ def axe() -> str:
     return Path(named).read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def windows(browser: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """The context of a module's pages, and those that no test uses: a new one takes as long as a small test."""
+    context = browser.new_context()
+    yield context, []
+    context.close()
+
+
 @pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Opened]:
+def opened(windows: tuple[Any, list[Any]], tmp_path: Path) -> Iterator[Opened]:
     """Return a function that opens a model as a page; no request may leave it, and no error may be logged."""
-    context, troubles = browser.new_context(), list[str]()
+    context, idle = windows
+    used, troubles = list[tuple[Any, dict[str, Callable[..., None]]]](), list[str]()
 
     def open_page(folder: ModelFolder | Path, network: Network | None = None) -> Any:
         path = folder if isinstance(folder, Path) else tmp_path / "model.html"
         if isinstance(folder, ModelFolder):
             assert network is not None
             path.write_text(render_page(folder, described(network)), encoding="utf-8")
-        page = context.new_page()
+        page = idle.pop() if idle else context.new_page()
         page.set_default_timeout(PATIENCE * 1_000)
-        page.on("request", lambda each: troubles.append(each.url) if each.url != path.as_uri() else None)
-        page.on("console", lambda each: troubles.append(each.text))
-        page.on("pageerror", lambda each: troubles.append(str(each)))
+        heard: dict[str, Callable[..., None]] = {
+            "request": lambda each: troubles.append(each.url) if each.url != path.as_uri() else None,
+            "console": lambda each: troubles.append(each.text),
+            "pageerror": lambda each: troubles.append(str(each)),
+        }
+        for name, hear in heard.items():
+            page.on(name, hear)
+        used.append((page, heard))
         page.goto(path.as_uri())
         page.evaluate("heedful.then(() => null)")
         return page
 
     yield open_page
-    context.close()
+    for page, heard in used:
+        if not page.is_closed():
+            page.evaluate("null")  # what was said before has been heard when this comes back
+            for name, hear in heard.items():
+                page.remove_listener(name, hear)
+            page.set_viewport_size(WINDOW)
+            idle.append(page)
     assert troubles == []

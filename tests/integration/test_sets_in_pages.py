@@ -10,7 +10,7 @@ import pytest
 
 import heedful
 import tiny
-from browsing import Opened, browser, launch, opened  # noqa: F401
+from browsing import Opened, browser, launch, opened, windows  # noqa: F401
 from heedful.model.decisions import Wish
 from heedful.runtime import load
 from heedful_lab.repository import javascript_package

@@ -1,3 +1,3 @@
 """The fixtures of pages in a browser."""
 
-from browsing import browser, launch, opened  # noqa: F401
+from browsing import browser, launch, opened, windows  # noqa: F401
