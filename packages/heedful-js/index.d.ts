@@ -62,6 +62,8 @@ interface Read {
 export interface Answer extends Read {
   /** The class, or the name for none of them where the model rejects texts; null where the answer is a number. */
   label: string | null;
+  /** The probability of each parent of classes that are paths, of which `label` may be one; only of files with `--tree`. */
+  parents?: Record<string, number>;
   /** How unlike all training texts the text is; only of models that reject texts. */
   unlike?: number;
   /** The share of known texts that are less unlike; likewise. */

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import heedful
 import tiny
-from heedful import TextClassifier
+from browsing import Opened, browser, launch, opened  # noqa: F401
+from heedful import BatchPredictor, TextClassifier
 from heedful.errors import UsageError
+from heedful_lab.repository import javascript_package
+from heedful_lab.repository.javascript_equality import in_node
+from served import in_process
 
 WORDS = {"sport/ball": "goal", "sport/chess": "rook", "food": "soup", "art": "film"}
 TEXTS = [
@@ -47,6 +55,114 @@ def test_every_door_stops_at_the_same_node(folder: Path) -> None:
     assert [answer.label for answer in model.in_tree(asked, at_least=0.7)] == ["sport/ball", "sport"]
     plain = heedful.runtime.load(folder / "model").in_tree("/", 0.7)
     assert [answer.label for answer in plain.predict(asked)] == ["sport/ball", "sport"]
+
+
+ASKED = ["the goal now", "goal or rook", "a soup", "the film then"]
+
+
+def wanted(folder: Path, at_least: float | None) -> list[dict[str, Any]]:
+    found = heedful.runtime.load(folder / "model").in_tree("/", at_least).predict(ASKED)
+    return [answer.as_dict() for answer in found]
+
+
+@pytest.mark.parametrize("at_least", [None, 0.7])
+def test_the_server_answers_with_parents(folder: Path, at_least: float | None) -> None:
+    pytest.importorskip("starlette")
+    with in_process({"m": folder / "model"}) as app:
+        body = {"texts": ASKED, "tree": "/", "at_least": at_least}
+        found = app.ask("/v1/predict", body).json()["answers"]
+        assert [{k: v for k, v in each.items() if k != "row"} for each in found] == json.loads(
+            json.dumps(wanted(folder, at_least))
+        )
+        for wrong, field, said in (
+            ({"tree": ">"}, "tree", "no class of this model has '>' in its name"),
+            ({"tree": ""}, "tree", "got an empty text"),
+            ({"tree": 3}, "tree", "got a number"),
+            ({"at_least": 0.5}, "at_least", 'add "tree"'),
+            ({"tree": "/", "at_least": 2}, "at_least", "at most 1; got 2"),
+            ({"tree": "/", "at_least": True}, "at_least", "got true or false"),
+        ):
+            reply = app.ask("/v1/predict", {"texts": ["x"], **wrong})
+            assert reply.status == 422
+            assert reply.json()["error"]["field"] == field
+            assert said in reply.json()["error"]["message"]
+
+
+def test_many_files_have_nodes_parents_and_sets(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"text": ASKED}), tmp_path / "new.parquet")
+    options = ("--tree", "/", "--at-least", "0.7", "--coverage", "0.8", "--jobs", 1)
+    asked = ("predict", folder / "model", "--input", tmp_path / "new.parquet", "--output", tmp_path / "out")
+    made = tiny.run(*asked, *options)
+    assert made.code == 0, made.err
+    assert "a share of about 0.8 of new texts" in made.err
+    rows = parquet.read_table(next((tmp_path / "out").glob("*.parquet"))).to_pylist()
+    for row, theirs in zip(rows, wanted(folder, 0.7), strict=True):
+        assert row["prediction"] == theirs["label"]
+        assert dict(zip(row["parents"], row["parent_probabilities"], strict=True)) == theirs["parents"]
+        assert row["set"]
+    again = tiny.run(*asked, "--tree", "/", "--jobs", 1)  # other predictions do not join them
+    assert again.code == 2
+    assert "choose another --output" in again.err
+    batch: Any = BatchPredictor(folder / "model", tree="/", at_least=0.7, coverage=0.8)({"text": ASKED})
+    assert batch["prediction"] == [row["prediction"] for row in rows]
+    assert batch["set"] == [row["set"] for row in rows]
+    assert "parents array<string>" in BatchPredictor(folder / "model", tree="/").spark_schema
+    with pytest.raises(UsageError, match="add the tree"):
+        BatchPredictor(folder / "model", at_least=0.7)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node here")
+@pytest.mark.parametrize("at_least", [None, 0.7])
+def test_javascript_answers_with_the_same_nodes(folder: Path, tmp_path: Path, at_least: float | None) -> None:
+    package, file = tmp_path / "node_modules" / "heedful", tmp_path / "m.heedful"
+    javascript_package.write(package)
+    more = () if at_least is None else ("--at-least", at_least)
+    assert tiny.run("export", folder / "model", "--javascript", file, "--tree", "/", *more).code == 0
+    for mine, theirs in zip(
+        in_node(package, file, [[text] for text in ASKED]), wanted(folder, at_least), strict=True
+    ):
+        assert mine["label"] == theirs["label"]
+        assert mine["parents"] == pytest.approx(theirs["parents"], abs=0.01)
+        children = sum(share for name, share in mine["probabilities"].items() if name.startswith("sport/"))
+        assert mine["parents"]["sport"] == pytest.approx(children)
+
+
+def test_a_page_shows_the_parents(folder: Path, tmp_path: Path, opened: Opened) -> None:  # noqa: F811
+    page = tmp_path / "page.html"
+    assert tiny.run("export", folder / "model", "--page", page, "--tree", "/", "--at-least", "0.7").code == 0
+    shown = opened(page)
+    shown.fill("textarea", "goal or rook")
+    shown.wait_for_selector("#contributions table")
+    assert shown.locator("#headline").text_content().startswith("sport")
+    assert "parent" in shown.locator("#probabilities").text_content()
+    assert "Why “sport/" in shown.locator("#contributions").text_content()  # the likeliest class below
+
+
+def test_an_onnx_file_says_which_classes_a_parent_adds_up(folder: Path, tmp_path: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    file = tmp_path / "m.onnx"
+    assert tiny.run("export", folder / "model", "--onnx", file, "--tree", "/").code == 0
+    said = {each.key: each.value for each in onnx.load(file).metadata_props}
+    tree, labels = json.loads(said["tree"]), json.loads(said["labels"])
+    assert tree["separator"] == "/"
+    assert {name: [labels[place] for place in below] for name, below in tree["parents"].items()} == {
+        "sport": ["sport/ball", "sport/chess"]
+    }
+    answer = wanted(folder, None)[0]
+    shares = np.array([answer["probabilities"][label] for label in labels])
+    assert shares[tree["parents"]["sport"]].sum() == pytest.approx(answer["parents"]["sport"])
+
+
+def test_an_answer_that_stops_is_explained_by_its_class(folder: Path) -> None:
+    from heedful.explain.explainer import explain
+
+    model = heedful.runtime.load(folder / "model")
+    plain, stopped = explain(model, ASKED[1]), explain(model.in_tree("/", 0.7), ASKED[1])
+    assert stopped.to_dict() == plain.to_dict()
 
 
 def test_levels_are_measured(folder: Path) -> None:

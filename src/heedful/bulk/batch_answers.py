@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from heedful.bulk.prediction_table import Column, columns_of
+from heedful.bulk.prediction_table import Column, whole_columns
 from heedful.data.examples import Corpus, Example
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.text_fields import is_missing
-from heedful.errors import ArtifactError, DataError
+from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.machine import threads
-from heedful.opening import Truncate, open_model
+from heedful.model.decisions import Wish
+from heedful.opening import AnyModel, Truncate, open_model
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 
@@ -47,6 +48,12 @@ class ModelOptions:
         truncate: what a longer text does; None for what the model was trained with.
         precision: precision of the network; other than float32 takes torch.
         checksum: the model must have this one (`manifest_checksum`); empty for any.
+        wish: what is asked of sets and intervals; None where answers have none.
+        tree: what separates the levels of classes that are paths; None where answers have no parents.
+        at_least: the probability at which an answer in a tree stops; None for the class itself.
+
+    Raises:
+        UsageError: if an answer is to stop in a tree and there is none.
     """
 
     model: str
@@ -54,6 +61,18 @@ class ModelOptions:
     truncate: Truncate | None = None
     precision: Literal["float32", "bfloat16", "int8"] = "float32"
     checksum: str = ""
+    wish: Wish | None = None
+    tree: str | None = None
+    at_least: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.at_least is not None and self.tree is None:
+            raise UsageError("at least: says where an answer in a tree stops: add the tree, such as tree='/'")
+
+    def of(self, model: AnyModel) -> AnyModel:
+        """Return a model with the sets and the parents that are asked for."""
+        promising = model if self.wish is None else model.promising(self.wish)
+        return promising if self.tree is None else promising.in_tree(self.tree, self.at_least)
 
 
 class BatchAnswers:
@@ -75,18 +94,20 @@ class BatchAnswers:
 
     Raises:
         ArtifactError: if the model is missing or damaged, or another one than was asked for.
+        UsageError: if its answers have no such sets, or its classes make no such tree.
     """
 
     def __init__(self, asking: ModelOptions) -> None:
         path = find_model(asking.model)
         _refuse_another(path, asking)
-        self.model = open_model(
+        opened = open_model(
             path, max_tokens=asking.max_tokens, truncate=asking.truncate, precision=asking.precision
         )
+        self.model = asking.of(opened)
         self.roles = ("premise", "hypothesis") if self.model.is_pair else ("text",)
         self.features = self.model.columns
         self.beside: tuple[str, ...] = () if self.features is None else self.features.names
-        self.columns: tuple[Column, ...] = columns_of(self.model.task)
+        self.columns: tuple[Column, ...] = whole_columns(self.model)
         self.trained = Reading.of_run(self.model.run_settings)
         reading = self.model.reading
         self._longest = reading.max_tokens if reading.refuses_long else sys.maxsize

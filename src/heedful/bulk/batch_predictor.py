@@ -16,6 +16,8 @@ from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import no_column
 from heedful.errors import DataError, UsageError
 from heedful.features.cells import missing_column
+from heedful.model.decisions import Wish
+from heedful.model.decisions.conformal import Method
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
 
@@ -49,10 +51,16 @@ class BatchPredictor:
         truncate: what a longer text does, "error" or "head"; None for what the model was trained with.
         bad_rows: what a row does of which a text is missing, no text or too long: "stop" raises an error, "null" leaves
             its prediction empty and gives the reason in the column "warnings".
+        coverage: how often a set of labels, or an interval, is to hold what is right (docs/limits.md); None adds none.
+        sets: of classes how sets are made, "lac", "aps" or "raps".
+        by_class: of classes whether the promise is to hold for each class.
+        tree: what separates the levels of classes that are paths, such as "/"; adds the parents. None adds none.
+        at_least: the probability at which an answer in a tree stops; None for the class itself.
 
     Raises:
         ArtifactError: if there is no model, or, at the first batch, if it is damaged.
-        UsageError: if ``bad_rows`` is unknown.
+        UsageError: if ``bad_rows`` is unknown, a coverage is out of range, or, at the first batch, if the model has no
+            such sets or tree.
     """
 
     def __init__(
@@ -65,12 +73,20 @@ class BatchPredictor:
         max_tokens: int | None = None,
         truncate: Truncate | None = None,
         bad_rows: BadRows = "stop",
+        coverage: float | None = None,
+        sets: Method = "lac",
+        by_class: bool = False,
+        tree: str | None = None,
+        at_least: float | None = None,
     ) -> None:
         if bad_rows not in ("stop", "null"):
             raise UsageError(f"bad_rows: expected 'stop' or 'null', got {bad_rows!r}")
         checksum = manifest_checksum(find_model(model))
         named = {"text": text, "premise": premise, "hypothesis": hypothesis}
-        self._asking = ModelOptions(str(model), max_tokens, truncate, checksum=checksum)
+        wish = None if coverage is None else Wish(coverage, sets, by_class)
+        self._asking = ModelOptions(
+            str(model), max_tokens, truncate, checksum=checksum, wish=wish, tree=tree, at_least=at_least
+        )
         self._named = {role: name for role, name in named.items() if name is not None}
         self._bad_rows = bad_rows
         self._answers: BatchAnswers | None = None

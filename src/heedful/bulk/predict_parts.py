@@ -33,6 +33,7 @@ class Totals:
         answered: that have a prediction.
         bad: that have none.
         truncated: rows of which a text was truncated.
+        promise: what is promised of sets and intervals; empty where there are none.
     """
 
     files: int
@@ -42,10 +43,11 @@ class Totals:
     answered: int
     bad: int
     truncated: int
+    promise: str = ""
 
-    def as_dict(self) -> dict[str, int]:
-        """Return the counts as plain values."""
-        return asdict(self)
+    def as_dict(self) -> dict[str, int | str]:
+        """Return the counts as plain values, and the promise where there is one."""
+        return {name: value for name, value in asdict(self).items() if name != "promise" or value}
 
     def render(self, output: Path) -> str:
         """Return the counts as lines for a person.
@@ -65,6 +67,8 @@ class Totals:
             lines.append(f"the bad rows are in {output / SIDE} with their reasons")
         if self.truncated:
             lines.append(f"rows with a truncated text: {self.truncated:,}")
+        if self.promise:
+            lines.append(self.promise)
         return "\n".join(lines)
 
 
@@ -129,24 +133,30 @@ def predict_parts(
                 "max_tokens": model.max_tokens,
                 "truncate": model.truncate,
                 "precision": model.precision,
+                "coverage": None if model.wish is None else model.wish.coverage,
+                "sets": None if model.wish is None else [model.wish.method, model.wish.by_class],
+                "tree": model.tree,
+                "at_least": model.at_least,
                 "format": form.format,
                 "header": form.header,
                 **{name: value for name, value in reading.options().items() if name != "query"},
             }
         )
+        promise = answers.model.promise
         del answers  # the processes have their own
         counts = folder.finished(parts)
         before, left = len(counts), [part for part in parts if part not in counts]
-        said = time.monotonic()
+        told = time.monotonic()
         jobs = max(1, min(jobs, len(left)))
         for part, found in each_done(prepare_parts, (order,), left, jobs=jobs, name=_name) if left else ():
             folder.keep(part, found)
             counts[part] = found
-            if time.monotonic() - said >= _EVERY:
-                said = time.monotonic()
+            if time.monotonic() - told >= _EVERY:
+                told = time.monotonic()
                 rows = sum(each.rows for each in counts.values())
                 print_line(f"{len(counts):,} of {len(parts):,} parts, {rows:,} rows")
-    return Totals(len(files), len(parts), before, **_sum(counts.values()))
+    said = "" if promise is None else promise.sentence()
+    return Totals(len(files), len(parts), before, **_sum(counts.values()), promise=said)
 
 
 def _refuse_own(files: Iterable[tuple[Path, str]], output: Path) -> None:

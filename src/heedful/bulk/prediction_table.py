@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar
 
 from heedful.data.examples import Corpus, Example
 from heedful.model.answers import Answer, LabelsAnswer
@@ -22,6 +22,7 @@ from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
     from heedful.model.answers import AnyAnswer
+    from heedful.model.model import Model
 
 Kind = Literal["text", "number", "texts", "numbers"]
 
@@ -95,6 +96,16 @@ WARNINGS = Column("warnings", "text", lambda answer: getattr(answer, "remarks", 
 """Unknown words, no words, a truncated text; and why a row has no prediction."""
 
 
+_SET = Column("set", "texts", lambda answer: list(getattr(answer, "prediction_set", None) or ()))
+_INTERVAL = Column("interval", "numbers", _of(Answer, lambda answer: list(answer.interval or ())))
+_PARENTS = (
+    Column("parents", "texts", _of(Answer, lambda answer: list(answer.parents or ()))),
+    Column(
+        "parent_probabilities", "numbers", _of(Answer, lambda answer: list((answer.parents or {}).values()))
+    ),
+)
+
+
 def columns_of(task: str) -> tuple[Column, ...]:
     """Return the columns of a task's predictions.
 
@@ -106,6 +117,19 @@ def columns_of(task: str) -> tuple[Column, ...]:
         predictions are no plain values, such as semantic roles, has one column of JSON.
     """
     return (*_OF_OUTPUTS.get(kind_of(task).outputs, _AS_JSON), WARNINGS)
+
+
+def whole_columns(model: Model[Any, Any]) -> tuple[Column, ...]:
+    """Return the columns of a model's predictions: those of its task, then a set or an interval, and parents.
+
+    Args:
+        model: the model; what its answers have beside the task is what was asked of it.
+
+    Returns:
+        The columns.
+    """
+    promised = () if model.promise is None else (_INTERVAL if model.kind.is_score else _SET,)
+    return (*columns_of(model.task), *promised, *(() if model.tree is None else _PARENTS))
 
 
 def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:

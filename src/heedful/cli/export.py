@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.guards import WRITTEN
-from heedful.cli.options import PATH, threads_option
+from heedful.cli.option_groups import TreeOptions, grouped
+from heedful.cli.options import PATH, threads_option, tree_options
 
 if TYPE_CHECKING:
     from heedful.export.folder import Numbers
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
     metavar="SHARE",
     help="Let answers of --page and --javascript have a set that holds what is right so often (docs/limits.md).",
 )
+@tree_options
 @click.option(
     "--check", is_flag=True, help="Compare the ONNX file with the model on 64 random batches first."
 )
 @threads_option
+@grouped(tree=TreeOptions)
 def command(
     model: Path,
     int8: Path | None,
@@ -55,6 +58,7 @@ def command(
     javascript: Path | None,
     whole_tables: bool,
     coverage: float | None,
+    tree: TreeOptions,
     check: bool,
 ) -> None:
     """Write MODEL for use without torch; name at least one target.
@@ -75,7 +79,8 @@ def command(
     The page is one HTML file that needs no server and no network: weights in 8 bits, words, and the network, computed
     in the browser. It shows the prediction and what the network attended to. Tables of more than 2,047 word vectors are
     rounded so far that the page stays small, and of a hundred answers one can be another; --whole-tables rounds
-    them as --int8 does.
+    them as --int8 does. With --tree, classes are paths, such as sport/football: answers have the probabilities of all
+    parents too, and the ONNX file says in its metadata which classes each parent adds up.
 
     Example: heedful export runs/trec --int8 trec-small --onnx trec.onnx --check
     """
@@ -105,6 +110,11 @@ def command(
         raise UsageError(
             "--coverage is for the page and the file for JavaScript: give --page or --javascript too"
         )
+    tree.check()
+    if tree.tree is not None and page is None and javascript is None and onnx is None:
+        raise UsageError(
+            "--tree is for the page, the file for JavaScript and the ONNX file: give --page, --javascript or --onnx too"
+        )
     if check and onnx is None:
         raise UsageError("--check compares an ONNX file: give --onnx FILE too")
     path = model_folder(model)
@@ -112,6 +122,7 @@ def command(
     network = loaded.network
     refuse_overflow(network)
     promise = None if coverage is None else loaded.promise_of(Wish(coverage))
+    nodes = None if tree.tree is None else loaded.tree_of(tree.tree, tree.at_least)
     description = describe(network) if not any([onnx, page, javascript]) else described(network)
     for numbers, target in targets.items():
         if target is not None:
@@ -122,16 +133,18 @@ def command(
             reason = f"; for heedful alone, since {description[MISSING]}" if MISSING in description else ""
             click.echo(f"{target}: {after:.1f} MB, from {before:.1f} MB{reason}")
     if onnx is not None:
-        worst = export_onnx(folder, described(network), path, onnx, check=check)
+        worst = export_onnx(folder, described(network), path, onnx, check=check, tree=nodes)
         said = "" if worst is None else f"; largest difference in 64 random batches {worst:.1e}"
         click.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB{said}")
         if note := note_of(folder):
             click.echo(note, err=True)
     if page is not None:
-        export_page(folder, described(network), page, compact=not whole_tables, promise=promise)
+        export_page(folder, described(network), page, compact=not whole_tables, promise=promise, tree=nodes)
         click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")
     if javascript is not None:
-        export_model_file(folder, described(network), javascript, compact=not whole_tables, promise=promise)
+        export_model_file(
+            folder, described(network), javascript, compact=not whole_tables, promise=promise, tree=nodes
+        )
         click.echo(
             f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
         )

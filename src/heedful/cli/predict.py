@@ -295,13 +295,18 @@ def command(
     if many.is_meant(requests.input_file):
         if named.labels or named.examples:
             raise UsageError("--label and --examples are not for many files; predict one file at a time")
-        if sets != SetOptions():
-            raise UsageError("--coverage is not for many files; predict one file at a time")
-        if tree != TreeOptions():
-            raise UsageError("--tree is not for many files; predict one file at a time")
         from heedful.bulk.batch_answers import ModelOptions
 
-        asking = ModelOptions(str(model), limits.max_tokens, limits.truncate, precision)
+        tree.check()
+        asking = ModelOptions(
+            str(model),
+            limits.max_tokens,
+            limits.truncate,
+            precision,
+            wish=sets.wish(),
+            tree=tree.tree,
+            at_least=tree.at_least,
+        )
         predict_many(many, asking, requests, written)
         return
     written.check()

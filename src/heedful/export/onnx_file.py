@@ -27,6 +27,7 @@ from heedful.export.onnx_tags import tag_scores
 from heedful.export.onnx_wide import FEATURES, wide_logits
 from heedful.export.recording import NetworkTable
 from heedful.model.decisions.label_columns import LabelColumnsDecision
+from heedful.model.decisions.label_tree import LabelTree
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.tags import TagsDecision
 from heedful.models.config import NO_NETWORK
@@ -174,7 +175,13 @@ _LARGEST = 2_000_000_000
 
 
 def export_onnx(
-    folder: ModelFolder, description: NetworkTable, source: Path, target: Path, *, check: bool
+    folder: ModelFolder,
+    description: NetworkTable,
+    source: Path,
+    target: Path,
+    *,
+    check: bool,
+    tree: LabelTree | None = None,
 ) -> float | None:
     """Write a model as an ONNX file; nothing is written unless all of it can be, and the check agrees.
 
@@ -184,6 +191,7 @@ def export_onnx(
         source: where the folder is.
         target: the file to make or replace.
         check: whether to compare the file with the runtime first.
+        tree: of its classes; the file then says which of them each parent adds up. None says nothing.
 
     Returns:
         The largest difference that the check found; None without a check.
@@ -204,7 +212,7 @@ def export_onnx(
     content = write_onnx(
         description,
         model.program.weights,
-        _metadata(folder, model, inputs),
+        {**_metadata(folder, model, inputs), **({} if tree is None else {"tree": tree.table()})},
         model.settings.temperature,
         inputs,
         tags,

@@ -154,11 +154,15 @@ class Model(ABC, Generic[B, A_co]):
         Raises:
             UsageError: see `heedful.model.decisions.label_tree.tree_of`; or if its answers are no classes.
         """
+        found = copy.copy(self)
+        found.tree = self.tree_of(separator, at_least)
+        return found
+
+    def tree_of(self, separator: str, at_least: float | None = None) -> LabelTree:
+        """Return what gives answers of this model their parents; see `in_tree`."""
         if self.kind.outputs != "classes":
             raise UsageError(f"tree: expected a model of classes; this is a model of {self.noun}")
-        found = copy.copy(self)
-        found.tree = tree_of(self.labels, getattr(self.decision, "costs", None), separator, at_least)
-        return found
+        return tree_of(self.labels, getattr(self.decision, "costs", None), separator, at_least)
 
     @property
     def shows_texts(self) -> bool:

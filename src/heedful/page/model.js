@@ -67,7 +67,8 @@ class Model {
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
     const decided = this.decided(logits);
     const rejected = this.rejecting?.of(decided, logits, this.temperature, sides.map(({ read }) => read));
-    return { ...decided, ...rejected, ...this.promised(decided), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+    const answer = { ...decided, ...rejected, ...this.promised(decided) };
+    return { ...answer, ...(this.tree && inTree(answer, this.labels, this.tree)), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
   }
 
   // What logits stand for; see heedful.model.decisions. {label, chosen, score, probabilities}
@@ -137,7 +138,9 @@ class Model {
       return [contributionsTo(new ExplainedValue({ kind, quantity, ends }), shares, logits)];
     }
     const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
-    const best = several ? order[0] : probabilities.findIndex((each) => each.label === (strange?.nearest ?? label));
+    const named = strange?.nearest ?? label, stops = (this.tree?.at_least ?? null) !== null;  // at a parent: its likeliest class
+    const inside = (each) => each === named || (stops && each.startsWith(named + this.tree.separator));
+    const best = several ? order[0] : order.find((place) => inside(this.names[place]));
     return [best, ...order.filter((place) => place !== best).slice(0, OTHERS)].map((column) => ({
       ...contributionsTo(
         new ExplainedValue({
@@ -241,6 +244,23 @@ class Model {
       { name: `${first.name} to ${second.name}`, weights: there, rows, columns },
       { name: `${second.name} to ${first.name}`, weights: turned, rows, columns },
     ];
+  }
+}
+
+// The parents of classes that are paths, and the node that is answered; see heedful.model.decisions.label_tree.
+function inTree({ label, probabilities }, labels, { separator, at_least: least, parents: below }) {
+  const parents = Object.fromEntries(Object.entries(below).map(([name, own]) => [name, sum(own.map((place) => probabilities[place].probability))]));
+  if (least === null || !labels.includes(label)) return { parents };
+  let stop = null;
+  for (let level = 1; ; level += 1) {
+    const nodes = new Map();
+    labels.forEach((each, place) => {
+      const name = each.split(separator).slice(0, level).join(separator);
+      if (stop === null || name === stop || name.startsWith(stop + separator)) nodes.set(name, (nodes.get(name) ?? 0) + probabilities[place].probability);
+    });
+    const [best, share] = [...nodes].reduce((one, other) => (other[1] > one[1] ? other : one));
+    if (best === stop || (stop !== null && share < least)) return { label: stop, parents };
+    stop = best;
   }
 }
 

@@ -23,6 +23,7 @@ from heedful.explain.legends import NO_NETWORK, SYSTEMS, caption
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.export.whole_layers import in_whole_numbers
 from heedful.model.decisions import KINDS, Promise
+from heedful.model.decisions.label_tree import LabelTree
 from heedful.model.decisions.reject import REJECT, read_reject
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
 from heedful.page.javascript import operators
@@ -62,6 +63,7 @@ def export_model_file(
     *,
     compact: bool = True,
     promise: Promise | None = None,
+    tree: LabelTree | None = None,
 ) -> None:
     """Write a model as one file for JavaScript, atomically; see `model_bytes`.
 
@@ -71,16 +73,22 @@ def export_model_file(
         target: the file to make or replace.
         compact: as for `model_bytes`.
         promise: likewise.
+        tree: likewise.
 
     Raises:
         OutputError: if it cannot be written.
         UsageError: naming the setting that the engine in JavaScript does not have.
     """
-    write_bytes(target, model_bytes(folder, description, compact=compact, promise=promise))
+    write_bytes(target, model_bytes(folder, description, compact=compact, promise=promise, tree=tree))
 
 
 def model_bytes(
-    folder: ModelFolder, description: NetworkTable, *, compact: bool = True, promise: Promise | None = None
+    folder: ModelFolder,
+    description: NetworkTable,
+    *,
+    compact: bool = True,
+    promise: Promise | None = None,
+    tree: LabelTree | None = None,
 ) -> bytes:
     """Return a model as one file for JavaScript, which `opening.js` reads.
 
@@ -90,6 +98,7 @@ def model_bytes(
         compact: whether large tables of word vectors are written along axes (`heedful.page.small_numbers`) and not
             in 8 bits, which changes answers a little.
         promise: with which answers have a set or an interval; None where they have none.
+        tree: with which answers have the parents of classes that are paths; None where they have none.
 
     Returns:
         A safetensors file in gzip; the same bytes for the same model. The layers that the runtime computes in whole
@@ -101,7 +110,11 @@ def model_bytes(
     _check(folder, description)
     if isinstance(kept := folder.config.get("network"), Mapping) and kept.get("numbers") == "int8":
         description = cast(NetworkTable, in_whole_numbers(description, folder.state))
-    return gzip.compress(_content(folder, description, compact=compact, promise=promise), mtime=0)
+    asked = {
+        "sets": None if promise is None else _sets(promise),
+        "tree": None if tree is None else tree.table(),
+    }
+    return gzip.compress(_content(folder, description, asked, compact=compact), mtime=0)
 
 
 def title_of(folder: ModelFolder) -> str:
@@ -141,9 +154,12 @@ def _check(folder: ModelFolder, description: NetworkTable) -> None:
 
 
 def _content(
-    folder: ModelFolder, description: NetworkTable, *, compact: bool, promise: Promise | None
+    folder: ModelFolder, description: NetworkTable, asked: Mapping[str, object], *, compact: bool
 ) -> bytes:
-    """Return the tensors that the steps name, and everything else about the model, as a safetensors file."""
+    """Return the tensors that the steps name, and everything else about the model, as a safetensors file.
+
+    ``asked`` is what is asked of its answers beside the classes or numbers.
+    """
     config, text = folder.settings, folder.settings.part("text")
     words = description["words"]
     named = {name: folder.state[name].float() for name in _named(description)}
@@ -162,7 +178,7 @@ def _content(
         "temperature": float(config.number("temperature", 1.0)),
         "costs": config.items("costs", ()),
         "thresholds": _numbers(folder, "thresholds"),
-        "sets": None if promise is None else _sets(promise),
+        **asked,
         "range": _numbers(folder, "scale")[2:],
         "text": {
             "tokenizer": text.text("tokenizer"),

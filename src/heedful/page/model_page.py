@@ -14,6 +14,7 @@ from heedful.explain.style import style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable
 from heedful.model.decisions import Promise
+from heedful.model.decisions.label_tree import LabelTree
 from heedful.page.javascript import asset, engine
 from heedful.page.model_file import has_network, model_bytes, title_of
 from heedful.storage import write_text
@@ -30,6 +31,7 @@ def export_page(
     *,
     compact: bool = True,
     promise: Promise | None = None,
+    tree: LabelTree | None = None,
 ) -> None:
     """Write a model as one page, atomically; see `render_page`.
 
@@ -39,16 +41,22 @@ def export_page(
         target: the file to make or replace.
         compact: as for `render_page`.
         promise: likewise.
+        tree: likewise.
 
     Raises:
         OutputError: if it cannot be written.
         UsageError: naming the setting that a page does not have.
     """
-    write_text(target, render_page(folder, description, compact=compact, promise=promise))
+    write_text(target, render_page(folder, description, compact=compact, promise=promise, tree=tree))
 
 
 def render_page(
-    folder: ModelFolder, description: NetworkTable, *, compact: bool = True, promise: Promise | None = None
+    folder: ModelFolder,
+    description: NetworkTable,
+    *,
+    compact: bool = True,
+    promise: Promise | None = None,
+    tree: LabelTree | None = None,
 ) -> str:
     """Render a model as one page of HTML that needs no server and loads nothing.
 
@@ -60,6 +68,7 @@ def render_page(
         description: of its network, from `heedful.export.described`.
         compact: as for `heedful.page.model_file.model_bytes`.
         promise: with which answers have a set or an interval; None where they have none.
+        tree: with which answers have the parents of classes that are paths; None where they have none.
 
     Returns:
         The page; the same bytes for the same model.
@@ -67,7 +76,7 @@ def render_page(
     Raises:
         UsageError: naming the setting that a page does not have.
     """
-    model = model_bytes(folder, description, compact=compact, promise=promise)
+    model = model_bytes(folder, description, compact=compact, promise=promise, tree=tree)
     style = style_sheet(LEVELS) + asset("page.css")
     script = engine() + "\n".join(map(asset, SCRIPTS))
     return Template(asset("page.html")).substitute(

@@ -48,7 +48,7 @@ class HeedfulModel {
     return answer;
   }
 
-  #told({ label, chosen, score, probabilities, sides, tags, spans, set, interval, unlike, unlikeShare }) {
+  #told({ label, chosen, score, probabilities, sides, tags, spans, set, interval, parents, unlike, unlikeShare }) {
     const missing = sum(sides.map(({ unknown }) => unknown.filter(Boolean).length));
     const truncated = sides.some((side) => side.truncated);
     if (tags) {
@@ -62,6 +62,7 @@ class HeedfulModel {
     const tokens = sides.map(({ words }) => words.length), read = { tokens, unknown: missing, truncated, empty: tokens.includes(0) };
     if (set) read.prediction_set = set;
     if (interval) read.interval = interval;
+    if (parents) read.parents = parents;
     if (unlike !== undefined) Object.assign(read, { unlike, unlike_share: unlikeShare });
     return chosen ? { labels: chosen, probabilities: shares, ...read } : { label, probabilities: shares, score, ...read };
   }

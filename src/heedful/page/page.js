@@ -211,16 +211,24 @@ function tagTables({ tags, spans }) {
 }
 
 // The headline: what is answered, and how sure it is.
-function headline({ label, chosen, score, probabilities, tags, spans, strange }, model) {
+function headline({ label, chosen, score, probabilities, parents, tags, spans, strange }, model) {
   if (tags && !model.paths.marksSpans) return [`${tags.length} tags`, "one a word"];
   if (tags) return [`${spans.length} span${spans.length === 1 ? "" : "s"}`, [...new Set(spans.map(({ role }) => role))].join(", ")];
   if (chosen) return [chosen.map(oneLine).join(", ") || "no label", `${chosen.length} of ${probabilities.length} labels`];
   const [least, greatest] = model.range.map((each) => each.toFixed(2)), quantity = shorten(oneLine(model.quantity || "score"), 40);
   if (model.kind === "number") return [`${quantity} ${score.toFixed(2)}`, `numbers of training: ${least} to ${greatest}`];
   if (strange?.rejected) return [oneLine(label), standingOf(strange)];
-  if (score === null) return [oneLine(label), percent(probabilities.find((each) => each.label === label)?.probability ?? 0)];
+  if (score === null) return [oneLine(label), percent(parents?.[label] ?? probabilities.find((each) => each.label === label)?.probability ?? 0)];
   if (probabilities.length) return [`${quantity} ${score.toFixed(2)}`, `on a scale of 1 to ${probabilities.length}`];
   return [`similarity ${score.toFixed(2)}`, "the cosine of the vectors, at most 1"];
+}
+
+// The parents of classes that are paths, each with the sum of its classes.
+function parentTable({ label, parents }) {
+  const rows = Object.entries(parents).map(([name, share]) => element("tr", name === label ? { class: "best" } : {}, element("td", {}, oneLine(name)),
+    element("td", { class: "bar" }, bar(share)), element("td", { class: "r" }, percent(share))));
+  const head = element("tr", {}, element("th", {}, "parent"), element("th"), element("th", { class: "r" }, "probability"));
+  return element("table", {}, head, ...rows);
 }
 
 // The set or the interval that is promised, and what the promise is.
@@ -250,6 +258,7 @@ function show(answer, model) {
   const within = model.hasNetwork ? sides.map((side) => inside(side, model.prefix)) : [];
   const pictures = [model.hasNetwork ? links(answer, model.prefix) : null, aligned(answer), ...within].filter(Boolean);
   at("probabilities").replaceChildren(answer.tags ? tagTables(answer) : answerTable(answer));
+  if (answer.parents) at("probabilities").append(parentTable(answer));
   if (model.sets) at("probabilities").append(promiseOf(answer, model.sets));
   if (answer.strange) at("probabilities").append(strangeness(answer.strange));
   at("contributions").replaceChildren();

@@ -38,7 +38,7 @@ from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, plain_json
 from heedful.serving.request_columns import with_columns
 from heedful.serving.served_model import Vector
-from heedful.serving.sets import promise_for, read_predicted, wish_of
+from heedful.serving.sets import promise_for, read_predicted, tree_for, tree_wish_of, wish_of
 from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
 
@@ -102,7 +102,9 @@ class App(GuardedApp):
             read_predicted(fields, self.bounds.texts, pair=model.is_pair), fields, model.columns
         )
         promise = await promise_for(model, wish_of(asked))
-        job = Job("predict", model, asked.requests, asked.field, _future(), promise)
+        tree = tree_for(model, tree_wish_of(asked))
+        additions = [each.add for each in (promise, tree) if each is not None]
+        job = Job("predict", model, asked.requests, asked.field, _future(), additions)
         lines = await self._results(served, job, str)
         return listed(request, name, "answers", lines, promise.sentence() if promise else "")
 

@@ -7,10 +7,10 @@ import contextlib
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from heedful.errors import DataError, OutputError, UsageError
 from heedful.serving.bounds import Refused
@@ -20,7 +20,6 @@ from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
     from heedful.model.answers import AnyAnswer
-    from heedful.model.decisions import Promise
 
 BATCH = 64
 """Texts that are answered together."""
@@ -49,7 +48,7 @@ class Job:
         requests: its texts or pairs.
         source: name of the list that they came in, for messages.
         future: gets the results or what went wrong, in the event loop that it belongs to.
-        promise: what gives its answers sets or intervals; None where they are not asked for.
+        additions: what gives its answers what they are asked for beside a class or a number, such as a set.
         arrived: when, on the monotonic clock.
         results: those that there are: answers as a line of JSON, or vectors.
         taken: texts that are answered, or being answered.
@@ -61,7 +60,7 @@ class Job:
     requests: Sequence[Request]
     source: str
     future: asyncio.Future[list[Result]]
-    promise: Promise | None = None
+    additions: Sequence[Callable[[Any], Any]] = ()
     arrived: float = field(default_factory=time.monotonic)
     results: list[Result] = field(default_factory=list)
     taken: int = 0
@@ -274,7 +273,9 @@ class Batcher:
         if job.ended:
             return
         try:
-            given = results if job.promise is None else list(map(job.promise.add, results))
+            given = results
+            for add in job.additions:
+                given = list(map(add, given))
             job.results += _written(given, start)
         except Exception as error:  # an answer that cannot be written
             self._fail(job, error)

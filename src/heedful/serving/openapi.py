@@ -85,6 +85,8 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
         "coverage": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         "sets": {"enum": list(SET_METHODS), "default": SET_METHODS[0]},
         "by_class": yes,
+        "tree": {**_TEXT, "minLength": 1},
+        "at_least": {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1},
     }
     embedded = {
         "model": model,
@@ -97,7 +99,9 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
             "predict",
             "Answer texts, or pairs for a model of pairs; with coverage, also with a set of labels that holds the "
             "right one so often, or of a number an interval, and what is promised of them (of lines in the header "
-            "Heedful-Promise). Of classes, sets says how sets are made, and by_class that each class has its promise. "
+            "Heedful-Promise). Of classes, sets says how sets are made, and by_class that each class has its promise; "
+            "tree takes classes as paths, whose parents have the sums of their children, and at_least stops an answer "
+            "at the deepest node that is so likely. "
             "A model that reads columns beside the text needs features, one object for each text.",
             _body(
                 texts={"texts": texts, "features": rows, **asked},

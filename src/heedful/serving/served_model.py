@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from heedful.features.feature_columns import FeatureColumns
     from heedful.model.answers import AnyAnswer
     from heedful.model.decisions import Promise, Wish
+    from heedful.model.decisions.label_tree import LabelTree
     from heedful.runtime.word_values import WordCounts
 
 Request = str | tuple[str, str] | Example
@@ -131,6 +132,11 @@ class ServedModel:
     def promise_of(self) -> Callable[[Wish], Promise]:
         """What returns the promise with which answers get sets or intervals; see `heedful.model.model.Model`."""
         return lru_cache(_PROMISES)(self.model.promise_of)
+
+    @cached_property
+    def tree_of(self) -> Callable[[str, float | None], LabelTree]:
+        """What returns the tree that gives answers their parents; see `heedful.model.model.Model`."""
+        return lru_cache(_PROMISES)(self.model.tree_of)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """Turn texts into vectors.

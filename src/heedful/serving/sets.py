@@ -1,10 +1,10 @@
-"""Sets of labels and intervals with a promise, as a request for answers asks for them."""
+"""What a request asks for beside answers: sets and intervals with a promise, and parents in a tree."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,25 @@ from heedful.serving.bounds import Refused
 
 if TYPE_CHECKING:
     from heedful.model.decisions import Promise
+    from heedful.model.decisions.label_tree import LabelTree
     from heedful.serving.served_model import ServedModel
 
-COVERAGE, SETS, BY_CLASS = FIELDS = ("coverage", "sets", "by_class")
+COVERAGE, SETS, BY_CLASS, TREE, AT_LEAST = FIELDS = ("coverage", "sets", "by_class", "tree", "at_least")
 """Fields of a body, called as the options of ``heedful predict``."""
-_WISH = "wish"
+_WISH, _TREE = "wish", "tree"
+
+
+@dataclass(frozen=True)
+class TreeWish:
+    """What is asked of a tree of classes; see `heedful.model.decisions.label_tree.LabelTree`.
+
+    Attributes:
+        separator: what stands between the levels of a class.
+        at_least: the probability at which an answer stops; None for the class itself.
+    """
+
+    separator: str
+    at_least: float | None = None
 
 
 def read_predicted(fields: Mapping[str, object], most: int, *, pair: bool) -> ParsedRequest:
@@ -28,24 +42,47 @@ def read_predicted(fields: Mapping[str, object], most: int, *, pair: bool) -> Pa
 
     Args:
         fields: of the body; "coverage" asks for sets or intervals that hold what is right so often, "sets" says how
-            sets are made, "by_class" whether it is to hold for each class.
+            sets are made, "by_class" whether it is to hold for each class; "tree" asks for parents, and "at_least" says
+            where an answer stops.
         most: how many texts there may be.
         pair: whether the model takes pairs.
 
     Returns:
-        What is asked; `wish_of` reads what is asked of sets.
+        What is asked; `wish_of` and `tree_wish_of` read what is asked of sets and of a tree.
 
     Raises:
         Refused: with 422, naming the first field that is wrong.
     """
     asked = read_list(fields, most, pair=pair, further=(*FIELDS, FEATURES))
-    return replace(asked, options={_WISH: _wish(fields)})
+    return replace(asked, options={_WISH: _wish(fields), _TREE: _tree_wish(fields)})
 
 
 def wish_of(request: ParsedRequest) -> Wish | None:
     """Return what a request asks of sets; None where it asks for none."""
     wish = request.options.get(_WISH)
     return wish if isinstance(wish, Wish) else None
+
+
+def tree_wish_of(request: ParsedRequest) -> TreeWish | None:
+    """Return what a request asks of a tree of classes; None where it asks for none."""
+    wish = request.options.get(_TREE)
+    return wish if isinstance(wish, TreeWish) else None
+
+
+def _tree_wish(fields: Mapping[str, object]) -> TreeWish | None:
+    separator, least = fields.get(TREE), fields.get(AT_LEAST)
+    if least is not None and (isinstance(least, bool) or not isinstance(least, int | float)):
+        wrong(AT_LEAST, f"expected a probability above 0, at most 1; got {kind_of_value(least)}.")
+    if TREE not in fields:
+        if least is not None:
+            wrong(AT_LEAST, 'says where an answer in a tree stops: add "tree", such as "/".')
+        return None
+    if not isinstance(separator, str):
+        wrong(
+            TREE,
+            f'expected what separates the levels of a class, such as "/"; got {kind_of_value(separator)}.',
+        )
+    return TreeWish(separator, least)
 
 
 def _wish(fields: Mapping[str, object]) -> Wish | None:
@@ -66,7 +103,7 @@ def _wish(fields: Mapping[str, object]) -> Wish | None:
     try:
         return Wish(coverage, known, by_class)
     except UsageError as error:
-        raise _refused(error) from None
+        raise _refused(error, COVERAGE) from None
 
 
 async def promise_for(model: ServedModel, wish: Wish | None) -> Promise | None:
@@ -87,8 +124,29 @@ async def promise_for(model: ServedModel, wish: Wish | None) -> Promise | None:
     try:
         return await asyncio.to_thread(model.promise_of, wish)
     except UsageError as error:
-        raise _refused(error) from None
+        raise _refused(error, COVERAGE) from None
 
 
-def _refused(error: UsageError) -> Refused:
-    return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, COVERAGE, str(error))
+def tree_for(model: ServedModel, wish: TreeWish | None) -> LabelTree | None:
+    """Return what gives the answers of a model their parents; None where they are not asked for.
+
+    Args:
+        model: the model.
+        wish: what is asked of its classes.
+
+    Returns:
+        The tree.
+
+    Raises:
+        Refused: with 422, if the classes of this model make no such tree.
+    """
+    if wish is None:
+        return None
+    try:
+        return model.tree_of(wish.separator, wish.at_least)
+    except UsageError as error:
+        raise _refused(error, AT_LEAST if str(error).startswith("at least") else TREE) from None
+
+
+def _refused(error: UsageError, field: str) -> Refused:
+    return Refused(HTTPStatus.UNPROCESSABLE_ENTITY, field, str(error))

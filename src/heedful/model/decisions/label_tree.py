@@ -28,7 +28,7 @@ class LabelTree:
             that reaches it, or the likeliest node of the first level where none does. None answers the class.
 
     Raises:
-        UsageError: if no name has the separator, or the share is out of range.
+        UsageError: if there is no separator, no name has it, or the share is out of range.
     """
 
     labels: tuple[str, ...]
@@ -36,12 +36,17 @@ class LabelTree:
     at_least: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.separator or not any(self.separator in label for label in self.labels):
+        if not self.separator:
             raise UsageError(
-                f"tree: no class of this model has {self.separator!r} in its name; expected names such as "
+                "tree: expected what separates the levels of a class, such as /; got an empty text"
+            )
+        if not any(self.separator in label for label in self.labels):
+            raise UsageError(
+                f"tree: no class of this model has {self.separator!r:.40} in its name; expected names such as "
                 "sport/football and the separator of their levels, such as /"
             )
-        if self.at_least is not None and not 0 < self.at_least <= 1:
+        known = isinstance(self.at_least, int | float) and not isinstance(self.at_least, bool)
+        if self.at_least is not None and not (known and 0 < self.at_least <= 1):
             raise UsageError(
                 f"at least: expected a probability above 0, at most 1; got {self.at_least!r:.40}"
             )
@@ -97,20 +102,28 @@ class LabelTree:
     def _is_below(self, name: str, parent: str) -> bool:
         return name == parent or name.startswith(parent + self.separator)
 
+    @cached_property
+    def parents(self) -> dict[str, list[int]]:
+        """Of each parent the numbers of the classes below it, and its own where it is a class, level by level."""
+        found: dict[str, list[int]] = {}
+        for level in range(1, self.depth):
+            names, places = self._levels[level - 1]
+            for number, name in enumerate(names):
+                if name.count(self.separator) == level - 1 and name in self._parents:
+                    found[name] = np.flatnonzero(places == number).tolist()
+        return found
+
+    def table(self) -> dict[str, object]:
+        """Return plain values for a file that answers by itself."""
+        return {"separator": self.separator, "at_least": self.at_least, "parents": self.parents}
+
     def add(self, answer: Answer) -> Answer:
         """Return an answer with the probabilities of all parents, and where that is asked for the node where it stops.
 
         An answer that no class fits stays as it is.
         """
         own = np.array([answer.probabilities[label] for label in self.labels])
-        parents = dict[str, float]()
-        for level in range(1, self.depth):
-            found = self.shares(own[None], level)[0].tolist()
-            parents |= {
-                name: share
-                for name, share in zip(self.nodes(level), found, strict=True)
-                if name.count(self.separator) == level - 1 and name in self._parents
-            }
+        parents = {name: float(own[below].sum()) for name, below in self.parents.items()}
         if self.at_least is None or answer.label not in self.labels:
             return replace(answer, parents=parents)
         return replace(answer, label=self.stop(own)[0], parents=parents)

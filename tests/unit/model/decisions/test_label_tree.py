@@ -79,9 +79,10 @@ def test_each_level_is_measured() -> None:
     ("labels", "separator", "at_least", "part"),
     [
         (LABELS, ">", None, "no class of this model has '>' in its name"),
-        (LABELS, "", None, "no class of this model has ''"),
+        (LABELS, "", None, "what separates the levels of a class, such as /; got an empty text"),
         (LABELS, "/", 0.0, "above 0, at most 1; got 0.0"),
         (LABELS, "/", float("nan"), "got nan"),
+        (LABELS, "/", True, "got True"),
     ],
 )
 def test_wrong_wishes_are_refused(
