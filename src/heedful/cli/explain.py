@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.explained_input import FeatureOptions, MethodOptions, feature_options
-from heedful.cli.guards import WRITTEN
+from heedful.cli.guards import PAGE
 from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
@@ -124,7 +124,7 @@ class Views:
     help="Look at the whole model: let it answer a table with labels, and show the words and phrases that matter for "
     "each class, what is confused, the surest mistakes, weak slices, calibration and suspect labels.",
 )
-@click.option("--html", type=WRITTEN, help="Write a page that works offline.")
+@click.option("--html", type=PAGE, help="Write a page that works offline.")
 @figures_option("Write a figure as .png, .svg or .pdf. May be repeated.")
 @limit_options
 @threads_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.guards import WRITTEN
+from heedful.cli.guards import PAGE, WRITTEN, Written
 from heedful.cli.option_groups import TreeOptions, grouped
 from heedful.cli.options import PATH, threads_option, tree_options
 
@@ -25,11 +25,17 @@ if TYPE_CHECKING:
     "--float32", type=WRITTEN, metavar="FOLDER", help="The same with the numbers that training saved."
 )
 @click.option(
-    "--onnx", type=WRITTEN, metavar="FILE", help="Write one ONNX file: ids in, logits and vectors out."
+    "--onnx",
+    type=Written(endings=(".onnx",)),
+    metavar="FILE",
+    help="Write one ONNX file: ids in, logits and vectors out.",
 )
-@click.option("--page", type=WRITTEN, metavar="FILE", help="Write one web page that predicts while you type.")
+@click.option("--page", type=PAGE, metavar="FILE", help="Write one web page that predicts while you type.")
 @click.option(
-    "--javascript", type=WRITTEN, metavar="FILE", help="Write one file for the JavaScript package heedful."
+    "--javascript",
+    type=Written(endings=(".heedful",)),
+    metavar="FILE",
+    help="Write one file for the JavaScript package heedful.",
 )
 @click.option(
     "--whole-tables",

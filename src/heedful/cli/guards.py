@@ -18,6 +18,7 @@ import click
 
 from heedful.cli.first_look import refuse_names_of_nothing
 from heedful.errors import UsageError
+from heedful.storage.clashes import leads_to
 from heedful.text.pipes import is_pipe, pipes_kept, spooled
 
 
@@ -26,16 +27,21 @@ class Written(click.Path):
 
     Args:
         *makes: names of the files that the command writes into the folder; none where the option names a file.
+        endings: of files that it may replace. A new file may have any name, but a table of the user's that stands
+            there is no page. Empty for any.
     """
 
-    def __init__(self, *makes: str) -> None:
+    def __init__(self, *makes: str, endings: tuple[str, ...] = ()) -> None:
         super().__init__(path_type=Path)
         self.makes = makes
+        self.endings = endings
 
 
 PATH = click.Path(path_type=Path)
 """The type of an option that names a file or a folder that the command reads."""
 WRITTEN = Written()
+PAGE = Written(endings=(".html", ".htm", ".xhtml"))
+"""The type of an option that names a web page that the command writes."""
 _NAMES_A_FILE = ("recipe", "what", "file", "texts", "none_of_these")
 """Arguments that may be the name of a recipe, of a data set, of a model, or of a file."""
 
@@ -82,12 +88,27 @@ def refuse_overwriting(context: click.Context) -> None:
                 raise UsageError(
                     f"{option} {target}: is a file of the model {source}, which {other} names; name another one"
                 )
+    _refuse_other_kinds(context)
     for place, (option, target) in enumerate(outputs):
         for other, earlier in outputs[:place]:
-            if target.absolute() == earlier.absolute() or (
+            if os.path.realpath(target) == os.path.realpath(earlier) or (
                 os.path.isfile(target) and _is_same(target, earlier)
             ):
                 raise UsageError(f"{option} {target}: {other} would be written there too; name another one")
+
+
+def _refuse_other_kinds(context: click.Context) -> None:
+    """Refuse to replace a file whose ending says that it is something else than what is written."""
+    for parameter in context.command.params:
+        target = context.params.get(parameter.name or "")
+        endings = parameter.type.endings if isinstance(parameter.type, Written) else ()
+        if endings and isinstance(target, Path) and os.path.isfile(leads_to(target)):
+            ending = target.suffix.lower()
+            if ending and ending not in endings:
+                raise UsageError(
+                    f"{parameter.opts[0]} {target}: is a file that ends in {ending}, and would be replaced by another "
+                    f"kind of file; name one that ends in {endings[0]}"
+                )
 
 
 def _first_refusing(callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -161,7 +182,7 @@ def _files_of_model(source: Path) -> Iterator[Path]:
 
 def _is_same(target: Path, source: Path) -> bool:
     try:
-        return os.path.samefile(target, source)
+        return os.path.samefile(leads_to(target), source)
     except (OSError, ValueError):  # one of them does not exist, or is no name at all
         return False
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.guards import WRITTEN
+from heedful.cli.guards import Written
 from heedful.cli.options import text_input_options, text_option, threads_option
 from heedful.cli.reading_options import reading_options
 from heedful.data.readers.reading import Reading
@@ -27,7 +27,11 @@ from heedful.data.readers.reading import Reading
 @click.option(
     "--tokenizer", default="treebank", show_default=True, help="Tokenizer, as in the settings of the model."
 )
-@click.option("--output", type=WRITTEN, help="Write to this file instead of printing.")
+@click.option(
+    "--output",
+    type=Written(endings=(".conllu", ".conll", ".txt")),
+    help="Write to this file instead of printing.",
+)
 @threads_option
 def command(
     parser_name: str,

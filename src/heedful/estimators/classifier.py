@@ -84,7 +84,7 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             DataError: if a text or class is invalid, with its position, or if there are too few.
         """
         refuse_file_settings(self._settings, self.data_options)
-        y = list(y) if isinstance(y, Iterator) else y
+        y, sample_weight = (list(each) if isinstance(each, Iterator) else each for each in (y, sample_weight))
         before = None
         options, name = self.config.model.task_options, f"{type(self).__name__}.partial_fit"
         refuse_beside_texts(options, name, columns=bool(self._features()))
@@ -147,7 +147,7 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         """
         if teacher is None and texts is not None:
             raise UsageError("texts: are for a teacher to answer; give teacher too")
-        y = list(y) if isinstance(y, Iterator) else y  # which is read twice
+        y, sample_weight = (list(each) if isinstance(each, Iterator) else each for each in (y, sample_weight))
         _refuse_one_weighted_class(y, sample_weight)
         given, settings = self._given, self._settings
         if none_of_these is not None:
@@ -236,8 +236,8 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
 def _refuse_one_weighted_class(y: object, sample_weight: object) -> None:
     """Refuse weights that leave one class alone: of which one the message of the training data could not say."""
     labels = rows_of(y, name="y")
-    weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
-    if weights is None or weights.shape != (len(labels),):
+    weights = example_weights(sample_weight, len(labels))
+    if weights is None:
         return
     left = {str(label) for label, weight in zip(labels, weights.tolist(), strict=True) if weight > 0}
     if len(left) == 1 < len(set(map(str, labels))):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, KeysView, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
         become None.
 
     Raises:
-        UsageError: if it is None, a single string, a mapping, complex numbers, or a table with a wrong number of
+        UsageError: if it is None, a single string, a mapping, a set, which has no order, complex numbers, or a table with a wrong number of
             columns, or with columns whose names say that they stand in the other order, such as "text2" before "text1".
     """
     if column is None and name == "y":
@@ -36,6 +36,8 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
     if pair:
         column = _by_name(column, name)
     values = _values_of(column, name)
+    if isinstance(column, Set) and not isinstance(column, KeysView) and name != "classes":
+        raise UsageError(f"{name}: is a set, whose items have no order; expected a list with one item a row")
     if isinstance(column, str | bytes | Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list or a column with one item a row, got {column!r:.60}")
     if isinstance(values, np.ndarray):

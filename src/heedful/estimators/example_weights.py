@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import WEIGHTS, Example
 from heedful.errors import UsageError
+from heedful.estimators.columns import rows_of
+
+_NUMBERS = (numbers.Real, np.bool_, Decimal)
 
 
 def example_weights(weights: object, count: int) -> NDArray[np.float64] | None:
@@ -26,10 +31,10 @@ def example_weights(weights: object, count: int) -> NDArray[np.float64] | None:
     """
     if weights is None:
         return None
-    try:
-        values = np.asarray(weights, np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"sample_weight: expected {count} numbers, got {weights!r:.60}") from error
+    rows = [np.nan if each is None else each for each in rows_of(weights, name="sample_weight")]
+    if strange := [each for each in rows if not isinstance(each, _NUMBERS) or isinstance(each, np.timedelta64)]:
+        raise UsageError(f"sample_weight: expected {count} numbers, got {strange[0]!r:.60}")
+    values = np.asarray(rows, np.float64)
     if values.shape != (count,):
         raise UsageError(f"sample_weight: expected {count} numbers, got an array of shape {values.shape}")
     if not (np.isfinite(values) & (values >= 0)).all() or not values.any():

@@ -50,6 +50,20 @@ def operation() -> Iterator[None]:
         _OPERATION.reset(before)
 
 
+def leads_to(path: Path) -> Path:
+    """Return what a path leads to when it is written, which may lie behind folders that are only then made.
+
+    ``new/../pool.csv`` is no file as long as there is no folder ``new``, and it is pool.csv as soon as there is one.
+
+    Args:
+        path: of a file or a folder.
+
+    Returns:
+        The path itself where something is there, otherwise its absolute path without links and steps back.
+    """
+    return path if os.path.exists(path) else Path(os.path.realpath(path))
+
+
 def note_read(file: Path | int) -> None:
     """Note a file that is read.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from heedful.errors import OutputError
-from heedful.storage.clashes import note_written
+from heedful.storage.clashes import leads_to, note_written
 from heedful.storage.manifest import listed
 
 TEMPORARY = ".tmp-"
@@ -196,6 +196,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         UsageError: if it is a file that the same command reads (`heedful.storage.clashes`).
     """
     with plain_errors(path):
+        path = leads_to(path)
         note_written(path)
         old = _standing(path)
         if old is not None and not stat.S_ISREG(old.st_mode):

@@ -25,7 +25,7 @@ CALLS = {
     "tune": ("tune", "{folder}/best.toml", "--out", "{folder}"),
     "bench": ("bench", "--join", "{folder}/bench.json", "--out", "{folder}"),
 }
-NAMES = ("same", "relative", "symbolic link", "hard link", "through a linked folder")
+NAMES = ("same", "relative", "symbolic link", "hard link", "through a linked folder", "through a missing folder")
 
 
 def other_name(file: Path, how: str) -> Path:
@@ -42,6 +42,8 @@ def other_name(file: Path, how: str) -> Path:
         case "through a linked folder":
             (folder := file.parent / "again").symlink_to(file.parent)
             return folder / file.name
+        case "through a missing folder":
+            return file.parent / "new" / ".." / file.name
     return file
 
 
@@ -145,3 +147,21 @@ def test_every_option_that_names_an_output_is_known_to_the_guard() -> None:
     context = click.Context(group)
     found = set().union(*(paths(group.get_command(context, name)) for name in group.list_commands(context)))
     assert found <= read
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ("explain", "{model}", "who", "--html"),
+        ("export", "{model}", "--onnx"),
+        ("export", "{model}", "--page"),
+        ("export", "{model}", "--javascript"),
+        ("parse", "--parser", "builtin", "--text", "who", "--output"),
+    ],
+)
+def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path, call: tuple[str, ...]) -> None:
+    """A table of the user's is no page; a new file may have any name."""
+    (file := tmp_path / "reviews.csv").write_text(POOL)
+    said = tiny.run(*(each.format(model=tmp_path / "m") for each in call), file)
+    assert (said.code, "is a file that ends in .csv" in said.err) == (2, True)
+    assert file.read_text() == POOL

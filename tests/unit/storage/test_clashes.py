@@ -22,6 +22,7 @@ def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+NEW = "./new/../pool.csv"
 NAMES = ("pool.csv", "./folder/../pool.csv", "hard.csv", "soft.csv")
 
 
@@ -48,6 +49,17 @@ def test_what_is_being_written_is_not_read(pool: Path, name: str) -> None:
     with pytest.raises(UsageError, match=rf"{Path(name)}: is a file that the same command reads \({pool}\)"):
         read_while_writing()
     assert pool.read_text() == "text\na\n"
+
+
+def test_a_name_through_a_folder_that_is_not_there_yet_is_one_too(pool: Path) -> None:
+    pool.chmod(0o600)
+    with operation():
+        note_read(pool)
+        with pytest.raises(UsageError, match="is a file that the same command reads"):
+            write_text(Path(NEW), "x")
+    assert pool.read_text() == "text\na\n"
+    write_text(Path(NEW), "x")
+    assert (pool.read_text(), pool.stat().st_mode & 0o777) == ("x", 0o600)
 
 
 def test_an_open_descriptor_is_a_name_too(pool: Path) -> None:
