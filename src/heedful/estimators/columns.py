@@ -28,8 +28,9 @@ def rows_of(column: object, *, pair: bool = False, name: str = "X") -> list[obje
         become None.
 
     Raises:
-        UsageError: if it is None, a single string, a mapping, a set, which has no order, complex numbers, or a table with a wrong number of
-            columns, or with columns whose names say that they stand in the other order, such as "text2" before "text1".
+        UsageError: if it is None, a single string, a mapping, a set, which has no order, complex numbers, or a table
+            with a wrong number of columns, or with columns whose names say that they stand in the other order, such as
+            "text2" before "text1".
     """
     if column is None and name == "y":
         raise UsageError("this estimator requires y to be passed, but the target y is None")

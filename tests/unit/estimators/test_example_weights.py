@@ -57,7 +57,8 @@ def test_what_are_no_weights_is_named(given: list[object], said: str) -> None:
 )
 def test_weights_of_other_kinds_are_read(given: object) -> None:
     found = example_weights(given, 2)
-    assert found is not None and found.tolist() == [1.0, 2.0]
+    assert found is not None
+    assert found.tolist() == [1.0, 2.0]
 
 
 def test_a_class_without_weight_is_named_whatever_the_weights_are() -> None:
