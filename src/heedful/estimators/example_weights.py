@@ -32,7 +32,9 @@ def example_weights(weights: object, count: int) -> NDArray[np.float64] | None:
     if weights is None:
         return None
     rows = [np.nan if each is None else each for each in rows_of(weights, name="sample_weight")]
-    if strange := [each for each in rows if not isinstance(each, _NUMBERS) or isinstance(each, np.timedelta64)]:
+    if strange := [
+        each for each in rows if not isinstance(each, _NUMBERS) or isinstance(each, np.timedelta64)
+    ]:
         raise UsageError(f"sample_weight: expected {count} numbers, got {strange[0]!r:.60}")
     values = np.asarray(rows, np.float64)
     if values.shape != (count,):

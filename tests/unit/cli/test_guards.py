@@ -25,7 +25,14 @@ CALLS = {
     "tune": ("tune", "{folder}/best.toml", "--out", "{folder}"),
     "bench": ("bench", "--join", "{folder}/bench.json", "--out", "{folder}"),
 }
-NAMES = ("same", "relative", "symbolic link", "hard link", "through a linked folder", "through a missing folder")
+NAMES = (
+    "same",
+    "relative",
+    "symbolic link",
+    "hard link",
+    "through a linked folder",
+    "through a missing folder",
+)
 
 
 def other_name(file: Path, how: str) -> Path:
