@@ -138,12 +138,21 @@ def test_a_verdict_that_cannot_tell_says_why(
 
 def test_the_page_says_why_a_claim_cannot_be_told_and_what_a_missing_one_costs() -> None:
     unsure = claims.Verdict(CLAIM, made(0.004, 0.02, 0.3), 0.3, examples=0.015)
-    costly = replace(CLAIM, experiment="trec-effort", better="mtsa", worse="disan", budget="standard")
+    costly = replace(
+        CLAIM,
+        table="systems-effort",
+        budget="standard",
+        experiment="trec-effort",
+        better="mtsa",
+        worse="disan",
+    )
     (missing,) = claims.judge([costly], lambda *_: None, results_page.Resampled())
     assert missing.lacking > 0
     text = claims_page.page([unsure, missing])
     assert "(cannot tell). The 10 test examples alone leave ±1.5 points: too few" in text
-    assert f"(not run). The runs that are missing take about {missing.lacking:.1f} hours of one core." in text
+    command = "heedful reproduce systems-effort --data DIR --rows mtsa,disan --columns trec"
+    cost = f"The runs that are missing take about {missing.lacking:.1f} hours of one core: `{command}`."
+    assert f"(not run). {cost}" in text
 
 
 def test_seeds_that_differ_widen_an_interval() -> None:

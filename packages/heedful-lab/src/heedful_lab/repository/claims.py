@@ -17,9 +17,10 @@ from heedful.evaluation.statistics import holm
 from heedful_lab.repository.verdicts import AS_PUBLISHED, NORMAL, NOT_RUN, with_seeds, word_for
 from heedful_lab.reproduce.cell_runs import Result, Runs, comparable, compare
 from heedful_lab.reproduce.learning_curves import stopped_rising
-from heedful_lab.reproduce.plan import experiments, systems
+from heedful_lab.reproduce.making import narrow
+from heedful_lab.reproduce.plan import experiments, find_table, systems
 from heedful_lab.reproduce.resampled import Resampled
-from heedful_lab.reproduce.runner import Budget, Cell
+from heedful_lab.reproduce.runner import Budget, Cell, command_of
 
 Find = Callable[[str, str], Result | None]
 """From the name of a table and of a budget to its figures, None if there are none."""
@@ -92,6 +93,7 @@ class Verdict:
         examples: half the 95 % interval that the test examples alone leave, without the spread of seeds, on the scale
             of the test.
         lacking: hours of one core that the runs would take without which the claim was not tested.
+        command: that makes these runs; empty where the claim was tested.
     """
 
     claim: Claim
@@ -100,6 +102,7 @@ class Verdict:
     runs: tuple[Runs, Runs] | tuple[()] = ()
     examples: float = 0.0
     lacking: float = 0.0
+    command: str = ""
 
     @property
     def scale(self) -> float:
@@ -200,7 +203,7 @@ def judge(
     ]
     adjusted = iter(holm([1.0 if test.p is None else test.p for test in tests if test is not None]))
     return [
-        Verdict(claim, lacking=_lacking(claim, find))
+        Verdict(claim, lacking=_lacking(claim, find), command=_command(claim))
         if test is None
         else Verdict(claim, test, next(adjusted), pair, half_of(first))
         for claim, pair, first, test in zip(claims, found, alone, tests, strict=True)
@@ -224,6 +227,15 @@ def _lacking(claim: Claim, find: Find) -> float:
         made = None if result is None else result.runs.get((claim.experiment, system))
         minutes += 0.0 if made else cell.minutes * (len(cell.runs) + max(0, len(cell.tries) - 1))
     return minutes / 60
+
+
+def _command(claim: Claim) -> str:
+    """Return the command that makes the runs of a claim."""
+    if claim.is_cost or not claim.experiment:
+        return ""
+    table = find_table(claim.table)
+    columns = [column.key for column in table.columns if column.experiment == claim.experiment]
+    return command_of(narrow(table, [claim.better, claim.worse], columns[:1]), Budget(claim.budget))
 
 
 def _of_examples(

@@ -106,7 +106,9 @@ def _reason(one: Verdict) -> str:
         points = [100 * value for value in (one.examples, half_of(one.test), one.test.difference)]
         parts.append(why_unsure(points[0], points[1], one.test.n, points[2], one.claim.gap))
     if one.lacking:
-        parts.append(f"The runs that are missing take about {one.lacking:.1f} hours of one core.")
+        parts.append(
+            f"The runs that are missing take about {one.lacking:.1f} hours of one core: `{one.command}`."
+        )
     return " ".join(part for part in parts if part)
 
 
