@@ -25,12 +25,12 @@ class Encoding(nn.Module):
 
 
 def encoding(name: str) -> Encoding:
-    few = {"encoder_options": {"layers": 2}} if name in DEEP else {}
+    few = {"encoder_options": {"layers": DEEP[name]}} if name in DEEP else {}
     return Encoding(built({"encoder": name, **few}).sentence_encoder.encoder).eval()  # type: ignore[arg-type]
 
 
-DEEP = ("deep-att", "mtsa-deep-att")
-"""Encoders of many layers, of which two are traced."""
+DEEP = {"deep-att": 2, "mtsa-deep-att": 2, "mtsa-stacked": 1, "mtsa-transformer": 1, "transformer": 1}
+"""Encoders of many layers, and how many are traced: further ones take as long again, and hold nothing new."""
 
 
 def inputs(*lengths: int) -> tuple[Tensor, Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,6 +43,15 @@ def library() -> Any:
         losses=losses,
         Dataset=datasets.Dataset,
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cards_are_compiled_once() -> Iterator[None]:
+    """Keep the template of model cards, whose compilation takes half the time of a small training."""
+    jinja2 = pytest.importorskip("jinja2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jinja2.Environment, "compile", cache(jinja2.Environment.compile))
+        yield
 
 
 SMALL: dict[str, Any] = {

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
+import sst_release
 from heedful.data.readers.sst import FIVE_CLASSES, parse_tree, read_sst_trees, unescape_word
 from heedful.errors import DataError, UsageError
 from sst_release import read_sst_release
+
+read_once = cache(sst_release._phrase_levels)
+"""A quarter of a million lines, the same for all splits."""
 
 TREES = [
     "(3 (2 It) (4 (2 is) (4 fun)))",
@@ -172,6 +177,7 @@ REAL_LEVELS = {
     "test": (279, 633, 389, 510, 399),
 }
 REAL_BINARY = {"train": (3_310, 3_610), "dev": (428, 444), "test": (912, 909)}
+NOT_NEUTRAL = {"train": 98_794, "dev": 13_142, "test": 26_052}
 REAL_NODES = {"train": 318_582, "dev": 41_447, "test": 82_600}
 
 
@@ -189,7 +195,10 @@ def test_real_sentences(data_dir: Path, split: str) -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize("split", REAL_NODES)
-def test_real_nodes_in_both_layouts(data_dir: Path, split: Literal["train", "dev", "test"]) -> None:
+def test_real_nodes_in_both_layouts(
+    data_dir: Path, split: Literal["train", "dev", "test"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sst_release, "_phrase_levels", read_once)
     folder = data_dir / "sst"
     trees = read_sst_trees(folder / "trees" / f"{split}.txt", phrases=True)
     release = read_sst_release(
@@ -200,17 +209,18 @@ def test_real_nodes_in_both_layouts(data_dir: Path, split: Literal["train", "dev
         sentiment_labels=folder / "rebuilt" / "sentiment_labels.txt",
     )
     assert len(trees.examples) == REAL_NODES[split]
-    found = Counter((example.texts, example.target) for example in release.examples)
-    assert found == Counter((example.texts, example.target) for example in trees.examples)
+    nodes = Counter((example.texts, example.target) for example in trees.examples)
+    assert Counter((example.texts, example.target) for example in release.examples) == nodes
+    neutral = sum(count for (_, target), count in nodes.items() if target == "neutral")
+    assert REAL_NODES[split] - neutral == NOT_NEUTRAL[split]
 
 
 @pytest.mark.data
 def test_real_rebalancing(data_dir: Path) -> None:
-    file = data_dir / "sst" / "trees" / "train.txt"
-    not_neutral = 98_794
+    file = data_dir / "sst" / "trees" / "dev.txt"
     counts = Counter(
         example.target for example in read_sst_trees(file, phrases=True, rebalance=True).examples
     )
-    weighty = not_neutral + REAL_LEVELS["train"][2]
-    assert counts.total() == REAL_NODES["train"] + 3 * weighty
-    assert counts.total() - counts["neutral"] == 4 * not_neutral
+    weighty = NOT_NEUTRAL["dev"] + REAL_LEVELS["dev"][2]
+    assert counts.total() == REAL_NODES["dev"] + 3 * weighty
+    assert counts.total() - counts["neutral"] == 4 * NOT_NEUTRAL["dev"]

@@ -250,6 +250,14 @@ def test_one_process_at_a_time_takes_a_trial(tmp_path: Path) -> None:
     assert order == ["first is done", "second"]
 
 
+@pytest.fixture(scope="module")
+def unbroken(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
+    """The trials of a search of two that nothing stopped."""
+    whole = make(data, tmp_path_factory.mktemp("unbroken") / "whole", prune=False)
+    run_search(whole, 2)
+    return values(whole)
+
+
 class Killed(BaseException):
     """What nothing handles, as a kill."""
 
@@ -266,11 +274,15 @@ class Killed(BaseException):
     ],
 )
 def test_a_search_killed_between_two_steps_of_its_file_ends_as_if_it_was_not(
-    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, calls: int
+    data: Path,
+    unbroken: list[tuple[Any, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    calls: int,
 ) -> None:
     optuna = import_optuna()
-    whole, cut = (make(data, tmp_path / name, prune=False) for name in ("whole", "cut"))
-    run_search(whole, 2)
+    cut = make(data, tmp_path / "cut", prune=False)
     if where == "tell":  # the kill is between queueing a trial again and giving the old one up
         with pytest.raises(Interrupted):
             run_search(cut, 2, reporter=StopsIn(0))
@@ -287,4 +299,4 @@ def test_a_search_killed_between_two_steps_of_its_file_ends_as_if_it_was_not(
     with pytest.raises(Killed):
         run_search(cut, 2)
     run_search(cut, 2)
-    assert values(cut) == values(whole)
+    assert values(cut) == unbroken
