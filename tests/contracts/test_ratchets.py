@@ -82,6 +82,8 @@ def is_task_comparison(node: ast.AST) -> bool:
         return False
     sides = [node.left, *node.comparators]
     named = set().union(*(strings(side) for side in sides))
+    if named.isdisjoint(TASK_NAMES | {*KINDS, *WITH_TORCH, *ELSEWHERE}):
+        return False  # as nearly all are: writing them out takes seconds
     asked = [ast.unparse(side).lower() for side in sides if not strings(side)]
     about_tasks = any("task" in each and not each.endswith(".outputs") for each in asked)
     return bool(named & TASK_NAMES) or (about_tasks and bool(named & {*KINDS, *WITH_TORCH, *ELSEWHERE}))
