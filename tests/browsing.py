@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -74,6 +75,13 @@ def axe() -> str:
     if not os.path.isfile(named):
         pytest.skip("axe-core is not installed: npm install -g axe-core")
     return Path(named).read_text(encoding="utf-8")
+
+
+def asked(page: Any, function: str, given: object) -> Any:
+    """Call a function of a page; what it takes and returns goes as JSON, as Playwright is slow to wrap each value."""
+    plain = "(_, value) => ArrayBuffer.isView(value) ? Array.from(value) : value"
+    called = f"async (given) => JSON.stringify(await ({function})(JSON.parse(given)), {plain})"
+    return json.loads(page.evaluate(called, json.dumps(given)))
 
 
 @pytest.fixture(scope="module")

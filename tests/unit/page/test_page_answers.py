@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from browsing import Opened, folder_of
+from browsing import Opened, asked, folder_of
 from described import FROZEN, MODELS, ROWS, batch_of, built, texts
 from heedful.errors import UsageError
 from heedful.explain.legends import by_caption
@@ -75,7 +75,7 @@ def test_answers_and_pictures(name: str, opened: Opened, tmp_path: Path) -> None
         return
     page, examples = opened(folder, network), texts(network.sides)
     program = in_8_bits(network, tmp_path / "weights.safetensors")
-    found = page.evaluate(PREDICT, written(examples))
+    found = asked(page, PREDICT, written(examples))
     wanted = np.stack([program.run(example).logits for example in examples])
     logits = np.array([each["logits"] for each in found])
     assert np.abs(logits - wanted).max() <= TOLERANCE * max(1, np.abs(wanted).max())
@@ -105,10 +105,10 @@ def test_a_page_answers_by_cost(opened: Opened, tmp_path: Path) -> None:
     costs = [[0, 30, 2], [1, 0, 1], [0.5, 9, 0]]
     page = opened(replace(folder, config={**folder.config, "costs": costs}), network)
     examples = texts(1)
-    asked = "async (examples) => { const model = await heedful; return examples.map((texts) => { "
-    asked += "const { label, probabilities } = model.predict(texts); "
-    asked += "return [label, ...probabilities.map((each) => each.probability)]; }); }"
-    found = page.evaluate(asked, written(examples))
+    answer = "async (examples) => { const model = await heedful; return examples.map((texts) => { "
+    answer += "const { label, probabilities } = model.predict(texts); "
+    answer += "return [label, ...probabilities.map((each) => each.probability)]; }); }"
+    found = asked(page, answer, written(examples))
     shares = np.array([numbers for _, *numbers in found])
     wanted = cheapest(shares, np.array(costs, np.float64))
     assert [label for label, *_ in found] == [folder.labels[place] for place in wanted]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from browsing import Opened, folder_of
+from browsing import Opened, asked, folder_of
 from heedful.models import Network
 from heedful.text.tokenize import TOKENIZERS, tokenizer
 from heedful.text.vocabulary import Vocabulary
@@ -219,7 +219,7 @@ def test_tokens(name: str, markup: Any, opened: Opened) -> None:
     page = opened(folder_of(made, vocabulary, tokenizer=name, markup=markup), made)
     texts = [*WRITTEN, *drawn(400)]
     cut = tokenizer(name, markup).words
-    for text, words in zip(texts, page.evaluate(TOKENS, texts), strict=True):
+    for text, words in zip(texts, asked(page, TOKENS, texts), strict=True):
         assert words == cut(text), text
 
 
@@ -289,7 +289,7 @@ def test_normalized_tokens(name: str, markup: Any, opened: Opened) -> None:
     mixed += ["".join(draw.choices(assigned(), k=draw.randint(1, 12))) for _ in range(400)]
     texts = [*WRITTEN, *UNEVEN, *drawn(400), *mixed]
     cut = tokenizer(name, markup, normalize=True)
-    for text, (words, places) in zip(texts, page.evaluate(WORDS_AND_PLACES, texts), strict=True):
+    for text, (words, places) in zip(texts, asked(page, WORDS_AND_PLACES, texts), strict=True):
         assert words == cut.words(text), text
         assert places == [text[start:end] for start, end in cut.tokens(text).spans], text
 
@@ -323,7 +323,7 @@ def test_rows(settings: dict[str, Any], opened: Opened) -> None:
     ]
     cut = tokenizer("treebank").words
     wanted = [vocabulary.ids(cut(word)).tolist() for word in words]
-    assert page.evaluate(ROWS, words) == wanted
+    assert asked(page, ROWS, words) == wanted
 
 
 @pytest.mark.study
@@ -342,5 +342,5 @@ def test_ten_thousand_texts(name: str, opened: Opened, data_dir: Path) -> None:
     made = network(vocabulary)
     page = opened(folder_of(made, vocabulary, tokenizer=name, max_tokens=10_000), made)
     cut = tokenizer(name).words
-    assert page.evaluate(TOKENS, texts) == [cut(text) for text in texts]
-    assert page.evaluate(ROWS, texts) == [vocabulary.ids(cut(text)).tolist() for text in texts]
+    assert asked(page, TOKENS, texts) == [cut(text) for text in texts]
+    assert asked(page, ROWS, texts) == [vocabulary.ids(cut(text)).tolist() for text in texts]
