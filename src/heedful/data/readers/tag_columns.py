@@ -114,8 +114,11 @@ def tagged_blocks(file: Path, columns: Columns, builder: CorpusBuilder) -> Itera
 
 def _is_conllu(blocks: Sequence[Block]) -> bool:
     """Return whether most lines but comments have the ten fields of CoNLL-U, the first of them a number."""
-    lines = [line.split("\t") for block in blocks for _, line in block if not line.startswith("#")]
-    like = sum(len(fields) == CONLLU_FIELDS and bool(_NUMBER.fullmatch(fields[0])) for fields in lines)
+    lines = [line for block in blocks for _, line in block if not line.startswith("#")]
+    like = sum(
+        line.count("\t") == CONLLU_FIELDS - 1 and bool(_NUMBER.fullmatch(line.partition("\t")[0]))
+        for line in lines
+    )
     return 2 * like > len(lines)
 
 
