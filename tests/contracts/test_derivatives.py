@@ -271,6 +271,37 @@ def test_a_mask_of_numbers_is_refused_in_one_line(dtype: torch.dtype) -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ENCODERS)
+def test_an_encoder_refuses_a_mask_of_numbers(name: str) -> None:
+    """``~`` of whole numbers is a mask of nothing, and what torch says of it names no argument."""
+    module, x = Encoding(build(name)), words()
+    for dtype in (torch.int64, torch.uint8, torch.float32):
+        with pytest.raises(UsageError, match=r"valid must be booleans.*; got torch\."):
+            module(x, REAL.to(dtype))
+
+
+@encoder
+def test_tensors_without_content_get_the_right_shape(name: str) -> None:
+    """Counters of operations and planners of memory run a module on the device "meta"."""
+    module, x = Encoding(build(name)), words()
+    expected = module(x, REAL).shape
+    assert module.to("meta")(x.to("meta"), REAL.to("meta")).shape == expected
+
+
+@encoder
+def test_stacked_models_answer_as_each_alone(name: str) -> None:
+    first, second, x = Encoding(build(name)), Encoding(build(name)), words()
+    if not list(first.parameters()):
+        return
+    with torch.no_grad():
+        for weight in second.parameters():
+            weight.mul_(1.1)
+    stacked = torch.func.stack_module_state([first, second])
+    found = torch.func.vmap(lambda *state: torch.func.functional_call(first, state, (x, REAL)))(*stacked)
+    for got, module in zip(found, (first, second), strict=True):
+        close(got, module(x, REAL).double())
+
+
 @pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
 def test_a_scale_that_is_no_finite_number_is_refused(scale: float) -> None:
     x, heads_of_x = inputs(((B, L, D), (B, H, L, D)))

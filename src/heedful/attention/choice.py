@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -110,6 +111,33 @@ def check_valid(valid: Tensor, shape: Sequence[int], name: str = "valid") -> Non
             f"{name} must be booleans [B, L] = {list(shape)}, True at a real token; got {valid.dtype} "
             f"{list(valid.shape)}"
         )
+
+
+def padding_of(valid: Tensor) -> Tensor:
+    """Return where a batch is padding.
+
+    Args:
+        valid: True at a real token, [B, L] bool.
+
+    Returns:
+        True at padding, [B, L, 1] bool.
+
+    Raises:
+        UsageError: if it is not boolean: ``~`` of a mask of whole numbers is no mask.
+    """
+    if valid.dtype != torch.bool:
+        raise UsageError(f"valid must be booleans [B, L], True at a real token; got {valid.dtype}")
+    return ~valid[..., None]
+
+
+def lowered_by_autocast(device: str) -> bool:
+    """Return whether autocast lowers products on a device; it knows none of tensors without content ("meta")."""
+    return device != "meta" and torch.is_autocast_enabled(device)
+
+
+def without_autocast(device: str) -> contextlib.AbstractContextManager[object]:
+    """Compute in the dtype of the inputs, whatever autocast says; see `lowered_by_autocast`."""
+    return contextlib.nullcontext() if device == "meta" else torch.autocast(device, enabled=False)
 
 
 def check_scale(scale: float) -> None:

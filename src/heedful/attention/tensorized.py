@@ -17,6 +17,7 @@ from heedful.attention.choice import (
     check_inputs,
     check_scale,
     choose,
+    lowered_by_autocast,
     record_choice,
 )
 from heedful.attention.tensorized_inputs import Inputs, Scoring, draw_dropout
@@ -115,7 +116,7 @@ def tensorized_obstacle(query: Tensor) -> str:
 def _under_autocast(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Bring the inputs to autocast's dtype, which is what a matrix product would do."""
     device = tensors[0].device.type
-    if not torch.is_autocast_enabled(device):
+    if not lowered_by_autocast(device):
         return tensors
     dtype = torch.get_autocast_dtype(device)
     return tuple(x if x.dtype == torch.float64 else x.to(dtype) for x in tensors)

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from heedful.attention.choice import without_autocast
 from heedful.attention.native import define_operator
 from heedful.attention.tensorized_inputs import (
     ARGUMENTS,
@@ -87,7 +88,7 @@ def _forward(*given: *Fields) -> tuple[Tensor, Tensor]:
     query = inputs.query
     output = like_heads(query, query.dtype)
     inverse = torch.empty(query.shape, dtype=_working_dtype(query.dtype), device=query.device)
-    with torch.autocast(query.device.type, enabled=False):
+    with without_autocast(query.device.type):
         for part in _parts(inputs.query):
             forward_part(inputs, part, output, inverse)
     return output, inverse
@@ -108,7 +109,7 @@ def _backward(
     inputs = Inputs(*given)
     query = inputs.query
     grads = tuple(like_heads(query, query.dtype) for _ in range(4))
-    with torch.autocast(query.device.type, enabled=False):
+    with without_autocast(query.device.type):
         for part in _parts(inputs.query):
             backward_part(inputs, part, (grad, output, inverse), grads)
     return grads[0], grads[1], grads[2], grads[3]

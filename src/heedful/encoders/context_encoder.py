@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import AttentionResult, TorchImpl
+from heedful.attention.choice import padding_of
 from heedful.attention.dot_product import masked_head_attention
 from heedful.checked import Settings, at_least, ranged, share
 from heedful.nn import Activation, Dense
@@ -244,6 +245,6 @@ class EmbeddingEncoder(EncoderOf[EmbeddingConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. There are no maps and no gates."""
-        padding = ~sentences.valid[..., None]
+        padding = padding_of(sentences.valid)
         x = x.masked_fill(padding, 0)
         return ContextStates(x if self.layer is None else self.layer(x).masked_fill(padding, 0))

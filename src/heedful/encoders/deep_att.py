@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import Impl, TorchImpl
+from heedful.attention.choice import padding_of
 from heedful.attention.masks import parse_mask
 from heedful.checked import COUNT, finite, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart, in_layers
@@ -178,7 +179,7 @@ class _Stack(EncoderOf[AnyConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are named by layer and head."""
-        padding = ~sentences.valid[..., None]
+        padding = padding_of(sentences.valid)
         scaled = x.masked_fill(padding, 0) * self.width_in**0.5
         x = self.place(scaled + self.bias.to(x.dtype)).masked_fill(padding, 0)
         x, maps = in_layers(self.layers, x, sentences, need_weights=need_weights)

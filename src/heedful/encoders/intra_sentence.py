@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import scored_attention
+from heedful.attention.choice import padding_of
 from heedful.checked import Settings, at_least, ranged, share
 from heedful.encoders.context_encoder import EncoderOf
 from heedful.nn import Activation, two_layers
@@ -58,7 +59,7 @@ class IntraSentenceEncoder(EncoderOf[IntraSentenceConfig]):
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. The one map is [B, Q, K]; there are no gates."""
         valid = sentences.valid
-        x = x.masked_fill(~valid[..., None], 0)
+        x = x.masked_fill(padding_of(valid), 0)
         compared = self.compare(x)
         position = torch.arange(x.shape[1], device=x.device)
         distance = (position[:, None] - position[None, :]).abs().clamp(max=self.config.distance)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import TorchImpl
+from heedful.attention.choice import lowered_by_autocast, padding_of
 from heedful.attention.dot_product import hidden_score, masked_head_attention
 from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf
@@ -190,7 +191,7 @@ class MssanBlock(nn.Module):
         """
         context, weights = self.attention(x, valid, prior, need_weights=need_weights)
         fused, gate = self.gate(x, context, valid)
-        return self.feed_forward(fused).masked_fill(~valid[..., None], 0), weights, gate
+        return self.feed_forward(fused).masked_fill(padding_of(valid), 0), weights, gate
 
 
 class MssanEncoder(EncoderOf[MssanConfig]):
@@ -222,7 +223,7 @@ class MssanEncoder(EncoderOf[MssanConfig]):
         """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K], one a head; gates one a block."""
         self._tell_fallback(sentences)
         valid = sentences.valid
-        x = x.masked_fill(~valid[..., None], 0)
+        x = x.masked_fill(padding_of(valid), 0)
         priors = prior_bias(
             self.priors,
             self.config.alpha,
@@ -281,7 +282,7 @@ class MssanEncoder(EncoderOf[MssanConfig]):
 def _score_dtype(x: Tensor) -> torch.dtype:
     """Return the type that a dense layer's result has, which autocast lowers."""
     kind = x.device.type
-    if x.dtype == torch.float32 and torch.is_autocast_enabled(kind):
+    if x.dtype == torch.float32 and lowered_by_autocast(kind):
         return torch.get_autocast_dtype(kind)
     return x.dtype
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import AttentionResult, Impl, clear_padding, dropout, scored_attention, source_to_token
+from heedful.attention.choice import padding_of
 from heedful.attention.masks import parse_mask
 from heedful.attention.tensorized import tensorized_attention
 from heedful.attention.visibility import dense_keep
@@ -351,7 +352,7 @@ class MtsaPaperEncoder(EncoderOf[MtsaPaperConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a head."""
-        padding, heads = ~sentences.valid[..., None], self.config.heads
+        padding, heads = padding_of(sentences.valid), self.config.heads
         x = x.masked_fill(padding, 0)
         dropped = dropout(x, self.config.dropout, self.training)
         query, key, value = (

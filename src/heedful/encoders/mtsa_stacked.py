@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from heedful.attention import Impl, dropout
+from heedful.attention.choice import padding_of
 from heedful.attention.masks import parse_mask
 from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, in_layer
@@ -110,7 +111,7 @@ class MtsaStackedEncoder(EncoderOf[MtsaStackedConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a layer and head."""
-        padding = ~sentences.valid[..., None]
+        padding = padding_of(sentences.valid)
         x = x.masked_fill(padding, 0)
         maps: dict[MapPlace, Tensor] = {}
         for number, layer in enumerate(self.layers, start=1):

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import init
 
 from heedful.attention import Impl, TorchImpl, dropout
+from heedful.attention.choice import padding_of
 from heedful.attention.masks import parse_mask
 from heedful.checked import finite, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart, in_layers
@@ -131,7 +132,7 @@ class TransformerStack(nn.Module):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`."""
-        padding = ~sentences.valid[..., None]
+        padding = padding_of(sentences.valid)
         x = x + positional_signal(x.shape[1], x.shape[2], x, exponent=1.0)
         x = dropout(x.masked_fill(padding, 0), self.dropout, self.training)
         x, maps = in_layers(self.layers, x, sentences, need_weights=need_weights)

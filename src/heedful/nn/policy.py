@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import dropout
+from heedful.attention.choice import without_autocast
 from heedful.attention.randomness import uniform_like
 from heedful.errors import check_known
 from heedful.nn.dense import Activation, Dense, activate
@@ -104,7 +105,7 @@ class MaskSelector(nn.Module):
         """
         x = x.detach().to(torch.promote_types(x.dtype, torch.float32))
         mean = x.sum(dim=1, keepdim=True) / valid.sum(dim=1)[:, None, None].clamp(min=1)
-        with torch.autocast(x.device.type, enabled=False):
+        with without_autocast(x.device.type):
             state = torch.cat([x, mean.expand_as(x), x * mean], dim=-1)
             asked = self.query(state)
             query, log_prob = self._act(asked, valid)
@@ -241,8 +242,13 @@ class LearningPhase(Stepped):
         return {"phase": ("encoder", "policy", "both")[self._now()]}
 
     def _now(self) -> int:
-        """Return the phase; what is traced has to branch on the plain number that was read last, not on a tensor."""
-        if not torch.compiler.is_compiling():
+        """Return the phase; what is traced has to branch on the plain number that was read last, not on a tensor.
+
+        So have a tensor without content and one that stands for many, under `torch.func.vmap` of stacked models.
+        """
+        if torch.compiler.is_compiling() or self.number.is_meta:
+            return self._plain
+        if not torch._C._functorch.is_batchedtensor(self.number):
             self._plain = int(self.number)
         return self._plain
 

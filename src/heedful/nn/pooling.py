@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import clear_padding, source_to_token
+from heedful.attention.choice import padding_of
 from heedful.nn import Activation, Dense, MultiDimensionalAttention, activate
 from heedful.structures import Pooled
 
@@ -67,7 +68,7 @@ class MaxPooling(Pooling):
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`. The weight of a token is 1 for the features it wins."""
-        masked = states.masked_fill(~valid[..., None], torch.finfo(states.dtype).min)
+        masked = states.masked_fill(padding_of(valid), torch.finfo(states.dtype).min)
         value, winner = masked.max(dim=1)
         has_words = valid.any(dim=1, keepdim=True)
         vector = value.masked_fill(~has_words, 0)

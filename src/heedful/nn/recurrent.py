@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import dropout
+from heedful.attention.choice import padding_of
 from heedful.nn.dense import Regularized, glorot_uniform
 from heedful.nn.recurrent_steps import run_gru, run_lstm
 
@@ -156,7 +157,7 @@ class BothWays(nn.Module):
         Returns:
             [B, L, 2 C], exactly zero at padding.
         """
-        padding = ~valid[..., None]
+        padding = padding_of(valid)
         x = x.masked_fill(padding, 0)
         turned = reverse_words(self.from_right(reverse_words(x, valid)), valid)
         return torch.cat([self.from_left(x), turned], dim=-1).masked_fill(padding, 0)

@@ -23,7 +23,7 @@ _MARKS: dict[str, tuple[str, ...]] = {
 }
 SPAN_MARKS = (*_BIO, *_ENDS, *_SINGLES)
 """Beginnings of tags that mark spans, in any scheme."""
-_BARE = re.compile(r"[BIELSUMW]")
+_BARE = re.compile(r"[BIELSUMW]-?")
 _OTHER_FORM = re.compile(
     r"(?P<before>[BIELSUMW])[_:/.](?P<role>.+)|(?P<kind>.+)[-_:/.](?P<behind>[BIELSUMW])"
 )
@@ -86,7 +86,7 @@ def unread_spans(tags: Iterable[str]) -> str:
     outside = any(
         tag in tags for tag in (OUTSIDE, OUTSIDE.lower())
     )  # beside it a beginning alone is one of a span
-    if {"B", "I"} <= inside and all(map(_BARE.fullmatch, inside)):
+    if {"B", "I"} <= {tag.rstrip("-") for tag in inside} and all(map(_BARE.fullmatch, inside)):
         return f"the tags {', '.join(sorted(inside))} mark spans without a kind; write one behind each mark: B-X, I-X"
     small = {tag for tag in inside if tag[1:2] == "-" and tag[:2].upper() in SPAN_MARKS and tag[2:]}
     marked = {tag[:2] for tag in small}

@@ -19,6 +19,13 @@ _RARE = "|;,"
 """Marks that stand in few names of one label: that one part is a label too is doubt enough."""
 _DIGITS = 15
 """Digits that double precision keeps apart; longer numbers are names."""
+_FEW, _MOST = 6, 0.8
+"""Fewer distinct labels may be classes that are called by numbers; most labels are numbers from this share on."""
+_PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?", re.ASCII)
+_OTHER_NUMBER = re.compile(
+    r"[-+]?[$£€¥]?\s?(\d{1,3}([.,' \u00a0]\d{3})+|\d+)([.,]\d+)?\s?[%‰$£€¥]?", re.ASCII
+)
+"""A number with a sign of a currency or a share, a decimal comma, or marks between its thousands."""
 INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
 
 
@@ -31,11 +38,14 @@ def doubts(rows: Mapping[str, int]) -> list[str]:
     Returns:
         A sentence of each kind that is found.
     """
-    return [*_no_label(rows), *_several(rows), *_written_twice(rows)]
+    several = list(_several(rows))
+    return [*_no_label(rows), *several, *_written_twice(rows), *(() if several else _numbers(rows))]
 
 
 def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
     names = [name for name in rows if name.strip().lower() in MISSING and not (name == "-" and "+" in rows)]
+    if "_" in rows:
+        names.append("_")
     if "ignore" in rows and not _PRODIGY.issuperset(rows):
         names.append("ignore")
     if "-1" in rows and {"0", "1"}.issubset(rows):
@@ -103,6 +113,27 @@ def _written_twice(rows: Mapping[str, int]) -> Iterator[str]:
         yield (
             f"the labels {told}{others} differ only in case, in how a letter or a number is written, or in characters "
             "that cannot be seen, and are read as different ones; write them alike if they are the same"
+        )
+
+
+def _numbers(rows: Mapping[str, int]) -> Iterator[str]:
+    """Return whether most labels are numbers, of which some are written in another way, so that all became classes."""
+    if len(rows) < _FEW:
+        return
+    plain = {name for name in rows if _PLAIN_NUMBER.fullmatch(name.strip())}
+    other = [name for name in rows if name not in plain and _OTHER_NUMBER.fullmatch(name.strip())]
+    strange = [name for name in rows if name not in plain and name not in other]
+    if other and len(plain) + len(other) >= _MOST * len(rows):
+        count = sum(rows[name] for name in other)
+        yield (
+            f"{count:,} rows have a label such as {other[0]!r:.60}, a number that is read as a class; to learn numbers "
+            "write them in digits with a point (3.5), and name the column with --score"
+        )
+    elif strange and len(plain) >= _MOST * len(rows) and any("." in name for name in plain):
+        count = sum(rows[name] for name in strange)
+        yield (
+            f"{count:,} rows have a label such as {strange[0]!r:.60}, which is no number, and so all the others, which "
+            "are, are read as classes; to learn numbers drop these rows, and name the column with --score"
         )
 
 

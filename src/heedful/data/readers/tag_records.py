@@ -105,7 +105,11 @@ def tagged_records(
 def _words(record: Mapping[str, Any], builder: CorpusBuilder, row: int, cut: Any) -> _Cut:
     for name in TOKENS:
         tokens = record.get(name)
-        if not isinstance(tokens, list) or not tokens:
+        if not isinstance(tokens, list):
+            continue
+        if not tokens and "text" not in record:
+            raise DataError(f"{builder.where(row, name)}: is empty; drop the row, or write its words")
+        if not tokens:
             continue
         if all(isinstance(token, str) for token in tokens):
             if not all(token.strip() for token in tokens):
@@ -116,8 +120,10 @@ def _words(record: Mapping[str, Any], builder: CorpusBuilder, row: int, cut: Any
         if isinstance(text, str) and all(isinstance(a, int) and isinstance(b, int) for a, b in places):
             kept = [place for place in places if text[slice(*place)].strip()]
             return _Cut(tuple(text[start:end] for start, end in kept), tuple(kept))
+        strange = next((token for token in tokens if not isinstance(token, str | Mapping)), tokens[0])
         raise DataError(
-            f"{builder.where(row, name)}: expected words, or tables with start and end, got {tokens[0]!r:.60}"
+            f"{builder.where(row, name)}: expected words, or tables with start and end, got {strange!r:.60} at "
+            f"place {tokens.index(strange) + 1}"
         )
     text = builder.field(row, record, "text")
     if not isinstance(text, str):

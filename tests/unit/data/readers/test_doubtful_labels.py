@@ -20,6 +20,21 @@ from heedful.estimators.targets import Classes, Scores
     [
         ({"pos": 9, "neg": 9, "nan": 2, "None": 1}, "3 rows have the label 'nan' or 'None'"),
         ({"pos": 9, "-": 2}, "2 rows have the label '-'"),
+        ({"pos": 9, "neg": 9, "_": 2}, "2 rows have the label '_'"),
+        (
+            {f"{n} %": 2 for n in range(8)},
+            "16 rows have a label such as '0 %', a number that is read as a class",
+        ),
+        ({f"{n},5": 1 for n in range(8)}, "8 rows have a label such as '0,5', a number"),
+        ({f"€1,{n}00.00": 1 for n in range(8)}, "8 rows have a label such as '€1,000.00', a number"),
+        (
+            {**{f"{n}.5": 1 for n in range(9)}, "inf": 2},
+            "2 rows have a label such as 'inf', which is no number",
+        ),
+        (
+            {**{f"{n}.5": 1 for n in range(9)}, "n.d.": 1},
+            "1 rows have a label such as 'n.d.', which is no number",
+        ),
         ({"-1": 4, "0": 9, "1": 9, "2": 9}, "4 rows have the label '-1'"),
         ({"pos": 9, "neg": 9, "ignore": 2}, "2 rows have the label 'ignore'"),
         ({"pos": 9, "neg": 9, "neg;song": 2}, "2 rows have a label such as 'neg;song'"),
@@ -50,6 +65,9 @@ def test_what_is_said(labels: dict[str, int], said: str) -> None:
         {"A": 9, "A/B": 9, "A&C": 1, "Bed, Bath": 3},
         {"01": 9, "10": 9, "11": 3},
         {"inf": 1, "infinite": 2},
+        {**{str(n): 9 for n in range(10)}, "unknown": 3},
+        {**{f"1.{n}.3": 9 for n in range(10)}},
+        {f"2020-01-{n:02}": 3 for n in range(1, 20)},
         {"123456789012345678901": 9, "123456789012345678902": 9},
     ],
 )

@@ -254,6 +254,7 @@ def test_bilou_is_read_as_spans_of_its_own(tmp_path: Path) -> None:
     ("tags", "part"),
     [
         (("B", "I", "O"), "mark spans without a kind"),
+        (("B-", "I-", "O"), "mark spans without a kind"),
         (("B_PER", "I_PER", "O"), "in a form that is not read; write B-PER and I-PER"),
         (("b-per", "i-per", "o"), "in small letters; write B-PER, I-PER and O"),
         (("PER-B", "PER-I", "O"), "in a form that is not read"),

@@ -165,3 +165,15 @@ def test_spans_outside_their_text_are_cut_and_counted(tmp_path: Path) -> None:
     )
     assert pairs(corpus) == [[("Ada", "B-PER"), ("wrote", "O")], [("Ada", "B-PER")]]
     assert any("2 spans begin or end outside their text" in note for note in corpus.notes)
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [
+        ({"tokens": [], "tags": []}, "field 'tokens': is empty; drop the row"),
+        ({"tokens": ["a", None], "tags": ["O", "O"]}, "got None at place 2"),
+    ],
+)
+def test_tokens_that_are_no_words_are_named(tmp_path: Path, record: object, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        read(tmp_path, record)
