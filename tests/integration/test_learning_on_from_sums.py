@@ -133,3 +133,26 @@ def test_sums_with_other_figures_of_settings_are_refused_in_one_line():
     model.predictor_.about = replace(about, sums=replace(about.sums, losses=about.sums.losses[:3]))
     with pytest.raises(UsageError, match="have 3 figures of settings"):
         model.partial_fit(["a fine film", "a dull film"], ["pos", "neg"])
+
+
+def test_rows_that_are_too_many_to_be_read_at_once_have_the_same_sums(root, monkeypatch):
+    """From about 8,000 texts on their features lie in blocks, also those of the dev split."""
+    network = (
+        "--set=data.few_rows=0",
+        "--set=model.encoder=embedding",
+        "--set=model.width=8",
+        "--set=model.hidden=8",
+    )
+    more = (*SMALL[:2], *network, "--set=train.epochs=1", "--set=train.least_steps=1")
+    trained(root, "at-once", texts()[:60], *more)
+    trained(root, "at-once-on", texts()[60:100], "--from", root / "at-once", *more)
+    monkeypatch.setattr("heedful.tasks.sentences.turned_rows.MOST_BYTES", 0)
+    monkeypatch.setattr("heedful.tasks.sentences.turned_rows.MOST_DIRECTIONS", 1)
+    trained(root, "in-blocks", texts()[:60], *more)
+    trained(root, "in-blocks-on", texts()[60:100], "--from", root / "in-blocks", *more)
+    for one, other in (("at-once", "in-blocks"), ("at-once-on", "in-blocks-on")):
+        first, second = (load_model(root / name).about.sums for name in (one, other))
+        assert first.rows == second.rows
+        assert np.array_equal(first.numbers, second.numbers)
+        assert second.totals == pytest.approx(first.totals, rel=1e-6, abs=1e-6)
+        assert second.products == pytest.approx(first.products, rel=1e-6, abs=1e-6)

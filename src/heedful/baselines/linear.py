@@ -19,8 +19,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
+from heedful.baselines.read_once import ReadOnce
 from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
-from heedful.data.cross_folds import cross_folds
 from heedful.evaluation import classification_metrics, relatedness_metrics
 
 WORD = r"(?u)\w+|[^\w\s]"
@@ -51,7 +51,7 @@ class Sides(TransformerMixin, BaseEstimator):
         vectorizer: what makes a row of a text.
     """
 
-    def __init__(self, vectorizer: CountVectorizer | TfidfVectorizer) -> None:
+    def __init__(self, vectorizer: CountVectorizer | TfidfVectorizer | ReadOnce) -> None:
         self.vectorizer = vectorizer
 
     def fit(self, X: Texts, y: object = None) -> Self:
@@ -238,9 +238,7 @@ class LinearBaseline:
 
     def _out_of_fold(self, splits: Splits, rows: Rows, model: LinearModel) -> NDArray[np.float64]:
         """Return what models give for training examples that they did not see."""
-        gold = splits.train.gold
-        strata = splits.train.classes if splits.labels else np.zeros(len(gold), np.int64)
-        folds = cross_folds(strata, list(splits.train.texts), 5, splits.seed)
+        gold, folds = splits.train.gold, splits.folds
         shape = (len(gold), len(splits.labels)) if splits.labels else (len(gold),)
         outputs = np.zeros(shape)
         for fold in np.unique(folds):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -25,6 +26,7 @@ from heedful.baselines.linear import (
 )
 from heedful.baselines.mean_vectors import CosineBaseline
 from heedful.baselines.nearest_class import NearestClass
+from heedful.baselines.read_once import ReadOnce, Shelf
 from heedful.baselines.splits import Features, Texts
 from heedful.errors import DataError, MissingExtraError
 from heedful.model.decisions import kind_of
@@ -96,7 +98,14 @@ class Frozen(TransformerMixin, BaseEstimator):
 
 
 class Overlap(TransformerMixin, BaseEstimator):
-    """How much the two texts of a pair have in common: the words, their neighbors and their runs of characters."""
+    """How much the two texts of a pair have in common: the words, their neighbors and their runs of characters.
+
+    Args:
+        makers: of what turns words, and runs of characters, into rows.
+    """
+
+    def __init__(self, makers: Sequence[Callable[[], Features]]) -> None:
+        self.makers = makers
 
     @property
     def bytes(self) -> int:
@@ -105,7 +114,7 @@ class Overlap(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Texts, y: object = None) -> Self:
         """Collect how rare words and runs of characters are."""
-        self.cosines_ = [Sides(make()).fit(X) for make in (word_tfidf, character_tfidf)]
+        self.cosines_ = [make().fit(X) for make in self.makers]
         return self
 
     def transform(self, X: Texts) -> NDArray[np.float32]:
@@ -116,8 +125,10 @@ class Overlap(TransformerMixin, BaseEstimator):
         return np.concatenate([rows.reshape(len(X), -1), *(each[:, None] for each in cosines)], axis=1)
 
 
-def _cosines(sides: Sides, X: Texts) -> NDArray[np.float32]:
-    first, second = (sides.transform([(text,) for text in side]) for side in zip(*X, strict=True))
+def _cosines(sides: Features, X: Texts) -> NDArray[np.float32]:
+    first, second = (
+        sparse.csr_matrix(sides.transform([(text,) for text in side])) for side in zip(*X, strict=True)
+    )
     return np.asarray(first.multiply(second).sum(axis=1), np.float32).ravel()
 
 
@@ -272,15 +283,36 @@ def rivals(
     if classes and outputs > MOST_CLASSES:
         return [NEAREST_CLASS]
     pairs = bool(texts) and len(texts[0]) == 2
+    words, characters = Shelf(word_tfidf), Shelf(character_tfidf)  # each text is read once for all of them
+
+    def of_words() -> Features:
+        return Sides(ReadOnce(words))
+
+    def of_characters() -> Features:
+        return Sides(ReadOnce(characters))
+
+    def of_both() -> Features:
+        return Joined([of_words(), of_characters()])
+
+    def there() -> Features:
+        return Sides(ReadOnce(words, presence=True))
+
     make: Callable[[float], LinearEstimator] = _logistic if classes else _ridge
     ending = "logistic regression" if classes else "ridge regression"
     found: list[LinearBaseline | CosineBaseline] = (
-        [TFIDF_LOGISTIC, NB_SVM, WORDS_AND_CHARACTERS] if classes else [WORDS_AND_CHARACTERS_RIDGE]
+        [
+            replace(TFIDF_LOGISTIC, features=of_words),
+            replace(NB_SVM, features=there),
+            replace(WORDS_AND_CHARACTERS, features=of_both),
+        ]
+        if classes
+        else [replace(WORDS_AND_CHARACTERS_RIDGE, features=of_both)]
     )
     if pairs:
-        found.append(LinearBaseline(f"overlap of the texts + {ending}", Overlap, make, _STRENGTHS))
+        overlaps = partial(Overlap, (of_words, of_characters))
+        found.append(LinearBaseline(f"overlap of the texts + {ending}", overlaps, make, _STRENGTHS))
     if pairs and not classes:
-        found.append(CHARACTER_COSINE)
+        found.append(replace(CHARACTER_COSINE, features=of_characters))
     if package_of(ENGLISH) and is_english(text for each in texts[:500] for text in each):
         found.append(mean_of_package(task))
     found += [frozen_encoder(task, folder) for folder in encoders]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import typing
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus
 from heedful.model.decisions import kind_of
 from heedful.run.protocol import Protocol
@@ -101,6 +103,12 @@ class Splits:
     def choosing(self) -> Split:
         """The examples that settings are chosen on: dev, or by cross-validation the training examples."""
         return self.train if self.dev is None else self.dev
+
+    @cached_property
+    def folds(self) -> NDArray[np.int64]:
+        """The fold of each training example, where cross-validation chooses, [N]."""
+        strata = self.train.classes if self.labels else np.zeros(len(self.train), np.int64)
+        return cross_folds(strata, list(self.train.texts), 5, self.seed)
 
     def trains_like(self, other: Splits) -> bool:
         """Return whether both give the same training, dev and test examples, so that the same is trained."""

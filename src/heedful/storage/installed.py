@@ -13,11 +13,19 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from importlib import metadata, resources
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from heedful.errors import MissingExtraError, check_known
 
-Finder = Callable[..., Iterable[metadata.EntryPoint]]
+
+class Groups(Protocol):
+    """Entry points of several groups, as ``importlib.metadata`` gives them."""
+
+    def select(self, *, group: str) -> Iterable[metadata.EntryPoint]:
+        """Return those of one group."""
+
+
+Finder = Callable[[], Groups]
 Places = tuple[tuple[str, int], ...]
 Read = TypeVar("Read")
 Identity = tuple[int, int, int, int]
@@ -46,7 +54,10 @@ def installed(group: str) -> dict[str, metadata.EntryPoint]:
         Name to entry point; of several with one name, the first.
     """
     places = tuple(changed for place in sys.path for changed in _changed(place))
-    return dict(_found(metadata.entry_points, group, places))
+    found: dict[str, metadata.EntryPoint] = {}
+    for each in _found(metadata.entry_points, places).select(group=group):
+        found.setdefault(each.name, each)
+    return found
 
 
 def installed_folder(group: str, name: str) -> Path | None:
@@ -148,8 +159,6 @@ def _changed(place: str) -> Iterator[tuple[str, int]]:
 
 
 @lru_cache(maxsize=8)
-def _found(find: Finder, group: str, places: Places) -> dict[str, metadata.EntryPoint]:
-    found: dict[str, metadata.EntryPoint] = {}
-    for each in find(group=group):
-        found.setdefault(each.name, each)
-    return found
+def _found(find: Finder, places: Places) -> Groups:
+    """Return the entry points of all groups: to look for one reads the metadata of every package as well."""
+    return find()

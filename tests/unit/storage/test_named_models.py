@@ -136,13 +136,7 @@ def test_a_model_of_an_installed_package(
     model.save_pretrained(tmp_path / "kept")
     entry = metadata.EntryPoint("made-polarity", f"{__name__}:packaged_folder", named_models.GROUP)
     monkeypatch.setattr(f"{__name__}._PACKAGED", [tmp_path / "kept"])
-    monkeypatch.setattr(
-        metadata,
-        "entry_points",
-        lambda *, group, name=entry.name: (
-            [entry] if (group, name) == (named_models.GROUP, entry.name) else []
-        ),
-    )
+    monkeypatch.setattr(metadata, "entry_points", lambda: metadata.EntryPoints([entry]))
     assert np.array_equal(heedful.load("made-polarity").predict(TEXTS[:9]), model.predict(TEXTS[:9]))
     assert tiny.run("predict", "made-polarity", "--text", "A dull film .").code == 0
     answers = heedful.runtime.load("made-polarity").predict(TEXTS[:9])

@@ -173,5 +173,5 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path, changed: dict[
 
 def test_a_name_that_no_package_has(monkeypatch: pytest.MonkeyPatch) -> None:
     assert packaged_rows("nobody-has-this") is None
-    monkeypatch.setattr(metadata, "entry_points", lambda **_: ())
+    monkeypatch.setattr(metadata, "entry_points", lambda: metadata.EntryPoints())
     assert packaged_rows("heedful-en") is None

@@ -25,6 +25,7 @@ from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
 from heedful.tasks.sentences.part_rows import SHARE, WORDS_AND_CHARACTERS, phrases_of, sentence_rows
 from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.sentences.turned_rows import as_array
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
@@ -148,7 +149,7 @@ def learn_on_by_sums(
         model.nested = found.logits.astype(np.float32)
         return True
     dev, gold = judges
-    held = np.concatenate([np.asarray(part.held) for part in reads], axis=1)
+    held = np.concatenate([as_array(part.held) for part in reads if part.held is not None], axis=1)
     logits = found.dense.logits(held) + (found.wide.logits(phrases_of(dev)) if rule.reads else 0.0)
     joins = Steady if _know_the_old(before.labels, model.labels, gold) else Halved
     model.joining = joins(gold, (FittedPart(BY_SUMS, logits, put),))
@@ -163,7 +164,7 @@ def _know_the_old(old: Sequence[str], now: Sequence[str], gold: LinearTargets) -
 
 
 def _dense(reads: Sequence[PartRows], count: int) -> NDArray[np.float32]:
-    rows = [np.asarray(part.rows) for part in reads]
+    rows = [as_array(part.rows) for part in reads]
     return np.concatenate([np.zeros((count, 0), np.float32), *rows], axis=1)
 
 

@@ -49,6 +49,19 @@ class _Side:
             return (own * self.counts) @ self.rows.T.astype(np.float64)
         return dense(own.multiply(self.counts).tocsr() @ self.rows.T)
 
+    def own_products(self, known: dict[tuple[str, float], Floats]) -> Floats:
+        """Return the products of its rows with one another; those of sparse rows are looked up where they are known.
+
+        Only the share decides these: sparse rows have no vector of a sentence, and say nothing of names.
+        """
+        if isinstance(self.rows, np.ndarray) or self.part.named is not None or self.part.vector:
+            return self.products(self.rows)
+        count, kind = self.part.rows.shape[0], (self.part.name, float(self.counts.max(initial=0.0)))
+        if kind not in known:
+            known[kind] = self.products(self.rows)[:count, :count]
+        names = self.rows.shape[0] - count
+        return np.pad(known[kind], (0, names)) if names else known[kind]
+
     def weights(self, of_examples: Floats) -> Floats:
         """Return the weights of its features for weights of the examples, [N, Y]."""
         found: Floats = self.counts[:, None] * np.asarray(self.rows.T @ of_examples)
@@ -62,6 +75,7 @@ def together(
     stress: float = 1.0,
     *,
     named: bool = False,
+    known: dict[tuple[str, float], Floats] | None = None,
 ) -> PartRows:
     """Join parts to one part whose features are those of all, each part's values times the root of its share.
 
@@ -76,13 +90,16 @@ def together(
         stress: what the products of sentence vectors count; the products of an example with itself stay, on average.
         named: whether the names of the classes are taught as `NAME` examples each; words and characters do not read
             them. Then classes always count alike.
+        known: products of sparse rows that other forms of the same parts have found, by the name and the share of a
+            part; what is missing is added.
 
     Returns:
         The part. Its bias is kept with the first of the parts.
     """
     count, names = len(targets), targets.outputs if named else 0
     sides = [_Side.of(part, shares.get(part.name, 1.0), stress, names) for part in parts]
-    products = np.sum([side.products(side.rows) for side in sides], axis=0)
+    found = {} if known is None else known
+    products = np.sum([side.own_products(found) for side in sides], axis=0)
     size = _size(parts, shares, count) / max(float(np.trace(products[:count, :count])), 1e-300)
     squared, vectors = directions(size * products)
     lengths = np.sqrt(squared)
@@ -110,8 +127,9 @@ def forms(parts: Sequence[PartRows], shares: Mapping[str, float], targets: Linea
     """Return the parts as one in every form that may suit: as they are, or with more of vectors or of names."""
     stresses = (1.0, STRESS) if any(part.vector for part in parts) else (1.0,)
     may_name = _may_even(targets) and any(part.named is not None for part in parts)
+    known: dict[tuple[str, float], Floats] = {}
     return [
-        together(parts, shares, targets, stress, named=named)
+        together(parts, shares, targets, stress, named=named, known=known)
         for named in ((False, True) if may_name else (False,))
         for stress in stresses
     ]

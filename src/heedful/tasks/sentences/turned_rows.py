@@ -90,6 +90,11 @@ def in_blocks(array: NDArray[np.floating]) -> NDArray[np.floating] | DenseRows:
     return array if few else DenseRows(array)
 
 
+def as_array(rows: Rows) -> NDArray[np.floating]:
+    """Return rows of plain numbers as one array, also those that lie in blocks."""
+    return rows.array if isinstance(rows, DenseRows) else np.asarray(rows)
+
+
 def whole(rows: Rows) -> WholeRows:
     """Return rows that are known not to lie in blocks."""
     assert not isinstance(rows, BlockedRows)

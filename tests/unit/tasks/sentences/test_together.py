@@ -17,7 +17,7 @@ from heedful.tasks.sentences.joining import FittedPart, Joining
 from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, weigh
 from heedful.tasks.sentences.linear_targets import ClassTargets, NumberTargets
 from heedful.tasks.sentences.part_rows import WORDS_AND_CHARACTERS, in_one
-from heedful.tasks.sentences.together import NAME, forms, may_join, together
+from heedful.tasks.sentences.together import NAME, STRESS, forms, may_join, together
 from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS
 
 DRAW = np.random.default_rng(0)
@@ -86,6 +86,18 @@ def test_classes_may_count_alike_and_numbers_have_none() -> None:
 def test_one_part_and_many_examples_are_not_joined() -> None:
     many = [replace(part, rows=np.zeros((MOST_DIRECTIONS + 1, 1))) for part in parts()]
     assert [may_join(parts()), may_join(parts()[:1]), may_join(many)] == [True, False, False]
+
+
+def test_forms_that_share_products_are_those_that_find_their_own() -> None:
+    own = parts()
+    own[0] = replace(own[0], named=DENSE[:3], vector=4)
+    found = forms(own, {"sparse": 0.3}, TARGETS)
+    asked = [{"stress": stress, "named": named} for named in (False, True) for stress in (1.0, STRESS)]
+    assert len(found) == len(asked)
+    for one, how in zip(found, asked, strict=True):
+        alone = together(own, {"sparse": 0.3}, TARGETS, **how)  # type: ignore[arg-type]
+        assert one.name == alone.name
+        assert np.array_equal(one.rows, alone.rows)
 
 
 def test_words_stand_beside_the_one_where_there_are_rows_enough() -> None:

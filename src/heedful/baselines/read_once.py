@@ -1,0 +1,103 @@
+"""What several baselines read of the same texts, read once: the words of a text are three baselines' features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+MOST_TEXTS = 40_000
+"""Texts whose rows are kept at most: of more they would take much memory beside what a baseline is fitted on."""
+_KEPT = 3
+
+
+@dataclass
+class Shelf:
+    """What has been read with one kind of vectorizer.
+
+    Attributes:
+        make: makes an untrained vectorizer.
+        fitted: texts with the vectorizer that was fitted to them and their rows, the latest last.
+        read: texts with the vectorizer that read them and their rows.
+    """
+
+    make: Callable[[], TfidfVectorizer]
+    fitted: list[tuple[list[str], TfidfVectorizer, sparse.csr_matrix]] = field(default_factory=list)
+    read: list[tuple[list[str], TfidfVectorizer, sparse.csr_matrix]] = field(default_factory=list)
+
+    def fit(self, texts: Sequence[str]) -> tuple[TfidfVectorizer, sparse.csr_matrix]:
+        """Return a vectorizer that was fitted to texts, and their rows."""
+        own = list(texts)
+        for seen, vectorizer, rows in self.fitted:
+            if seen == own:
+                return vectorizer, rows
+        vectorizer = self.make()
+        rows = vectorizer.fit_transform(own).tocsr()
+        rows.sort_indices()
+        _keep(self.fitted, own, vectorizer, rows)
+        return vectorizer, rows
+
+    def rows(self, vectorizer: TfidfVectorizer, texts: Sequence[str]) -> sparse.csr_matrix:
+        """Return the rows of texts by a vectorizer that `fit` returned."""
+        own = list(texts)
+        for seen, by, rows in self.read:
+            if by is vectorizer and seen == own:
+                return rows
+        rows = vectorizer.transform(own).tocsr()
+        _keep(self.read, own, vectorizer, rows)
+        return rows
+
+
+def _keep(
+    shelf: list[tuple[list[str], TfidfVectorizer, sparse.csr_matrix]],
+    texts: list[str],
+    vectorizer: TfidfVectorizer,
+    rows: sparse.csr_matrix,
+) -> None:
+    if len(texts) <= MOST_TEXTS:
+        shelf.append((texts, vectorizer, rows))
+        del shelf[:-_KEPT]
+
+
+class ReadOnce(BaseEstimator):
+    """A vectorizer whose rows others of the same shelf have as well.
+
+    Args:
+        shelf: what has been read.
+        presence: whether every value is 1, in place of its weight.
+    """
+
+    def __init__(self, shelf: Shelf, presence: bool = False) -> None:
+        self.shelf, self.presence = shelf, presence
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """Each n-gram with its column."""
+        found: dict[str, int] = self.own_.vocabulary_
+        return found
+
+    def fit(self, texts: Sequence[str], y: object = None) -> Self:
+        """Collect the vocabulary of training texts."""
+        self.own_, _ = self.shelf.fit(texts)
+        return self
+
+    def fit_transform(self, texts: Sequence[str], y: object = None) -> sparse.csr_matrix:
+        """Collect the vocabulary of training texts and return their rows."""
+        self.own_, rows = self.shelf.fit(texts)
+        return self._valued(rows)
+
+    def transform(self, texts: Sequence[str]) -> sparse.csr_matrix:
+        """Return one row a text."""
+        return self._valued(self.shelf.rows(self.own_, texts))
+
+    def _valued(self, rows: sparse.csr_matrix) -> sparse.csr_matrix:
+        """Return rows that a caller may change."""
+        found = rows.copy()
+        if self.presence:
+            found.data[:] = np.float32(1)
+        return found
