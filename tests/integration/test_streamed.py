@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.cli.requests import LINE_SUFFIXES
+from heedful.cli.request_files import LINE_SUFFIXES
 from heedful.data.readers import corpus_builder
 from heedful.errors import ExitCode
 

@@ -13,7 +13,6 @@ from heedful.cli.option_groups import NO_LIMITS, UNNAMED, Named, Requests, TextL
 from heedful.cli.requests import RequestOptions
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import Reading, RequestFiles
-from heedful.data.tokens import place
 from heedful.errors import DataError, UsageError, check_known
 from heedful.machine import threads
 from heedful.opening import AnyModel, open_model
@@ -162,6 +161,8 @@ def refuse_long(model: AnyModel, corpus: Corpus) -> None:
         DataError: naming the row.
     """
     if (columns := model.engine.parts.columns) is not None:
+        from heedful.data.tokens import place
+
         for number, example in enumerate(corpus.examples, start=1):
             columns.read(example.cells, place(corpus.source, example.row or number))
     if not model.reading.refuses_long:

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from heedful.data.examples import Corpus, Example
-from heedful.data.readers.class_folders import is_class_folder
-from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
-from heedful.data.readers.label_lines import begins_with_label
-from heedful.data.readers.reading import Reading, RequestFiles, note_once
-from heedful.data.readers.table_files import (
-    SPREADSHEETS,
-    TABLE_SUFFIXES,
-    format_problem,
-    is_table_name,
-    table_blocks,
-)
-from heedful.data.readers.text_lines import COMPRESSED, bare_suffix, decoded_lines, numbered_lines
-from heedful.errors import DataError, UsageError
-from heedful.storage import note_read
+from heedful.data.readers.reading import Reading, RequestFiles
+from heedful.errors import UsageError
 from heedful.text.limits import ROWS
-from heedful.text.pipes import is_spooled
 
 STDIN = Path("-")
-LINE_SUFFIXES = ("", ".txt", ".text", ".lines", ".tok")
-"""Names of files of a text a line, or of a pair with a tab between its texts."""
-_STDIN_NAME = Path("standard input")
 
 
 @dataclass(frozen=True)
@@ -109,20 +89,10 @@ def _blocks(asked: RequestOptions) -> Iterator[Corpus]:
     if file is None:
         given = [tuple(map(str, asked.pair))] if asked.is_pair else [(text,) for text in asked.texts]
         yield Corpus([Example(texts, row=n, cells=asked.cells) for n, texts in enumerate(given, start=1)])
-    elif asked.files and asked.files.read and _is_own(asked.files, file):
-        corpus = asked.files.read(file)
-        for start in range(0, len(corpus.examples), BLOCK_ROWS):
-            yield Corpus(corpus.examples[start : start + BLOCK_ROWS], source=corpus.source)
-    elif _is_table(file, asked.reading) or (is_spooled(file) and _begins_as_table(asked, file)):
-        how = replace(asked.reading.beside(asked.trained, file), on_missing=asked.reading.on_missing)
-        roles = ("premise", "hypothesis") if asked.is_pair else ("text",)
-        yield from table_blocks(file, roles, how, keep_fields=asked.keep_fields)
     else:
-        builder = CorpusBuilder(_STDIN_NAME if file == STDIN else file, keep_empty=True)
-        encoding = asked.reading.encoding
-        lines = _stdin_lines(encoding) if file == STDIN else _file_lines(asked, file, encoding)
-        lines = _without_header(asked, str(builder.source), lines)
-        yield from builder.blocks(_add_lines(builder, lines, 2 if asked.is_pair else 1))
+        from heedful.cli.request_files import blocks_of
+
+        yield from blocks_of(asked, file)
 
 
 def _check_options(asked: RequestOptions) -> None:
@@ -153,7 +123,9 @@ def _check_options(asked: RequestOptions) -> None:
             f"--column {other[0]}=: this command reads the column of {' and '.join(roles)} alone"
         )
     of_tables = {**asked.reading.columns, **asked.reading.of_tables()}
-    if of_tables and (asked.input_file is None or not _is_table(asked.input_file, asked.reading)):
+    if of_tables and not _in_table(asked):
+        from heedful.data.readers.table_files import TABLE_SUFFIXES
+
         name = "column" if asked.reading.columns else next(iter(of_tables)).replace("_", "-")
         raise UsageError(
             f"--{name} is for tables: --input with a name that ends in {', '.join(TABLE_SUFFIXES)}"
@@ -162,81 +134,9 @@ def _check_options(asked: RequestOptions) -> None:
         raise UsageError("--encoding is for files: --input FILE")
 
 
-def _is_own(files: RequestFiles, path: Path) -> bool:
-    """Return whether a model reads a file in its own way."""
-    if path == STDIN:
+def _in_table(asked: RequestOptions) -> bool:
+    if asked.input_file is None:
         return False
-    return bare_suffix(path) in files.suffixes or bool(files.recognizes and files.recognizes(path))
+    from heedful.cli.request_files import is_table
 
-
-def _is_table(path: Path, reading: Reading) -> bool:
-    """Return whether a file is read as a table: by its name, as a folder of classes; a pipe by an option for tables."""
-    if (
-        is_table_name(path)
-        or is_class_folder(path)
-        or (path != STDIN and os.path.isfile(path) and begins_with_label(path))
-    ):
-        return True
-    return is_spooled(path) and not bare_suffix(path) and bool(reading.columns or reading.of_tables())
-
-
-def _begins_as_table(asked: RequestOptions, path: Path) -> bool:
-    """Return whether the first line of a pipe without an ending names the columns of a table."""
-    lines = () if bare_suffix(path) else numbered_lines(path, asked.reading.encoding or "utf-8")
-    return any(_names_columns(asked, line) for _, line in itertools.islice(lines, 1))
-
-
-def _without_header(
-    asked: RequestOptions, name: str, lines: Iterable[tuple[int, str]]
-) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file of a text a line; say so if the first one names the columns of a table."""
-    for row, line in lines:
-        if row == 1 and _names_columns(asked, line):
-            note_once(
-                f"{name}: the first line, {line!r:.60}, looks like the names of the columns of a table, and is read as "
-                f"a text; give a table as a file that ends in {', '.join(TABLE_SUFFIXES[:3])}"
-            )
-        yield row, line
-
-
-def _names_columns(asked: RequestOptions, line: str) -> bool:
-    """Return whether a line names the columns that a table of requests would have, perhaps among others."""
-    known = {**asked.trained.columns, **asked.reading.columns}
-    wanted = [known.get(role, role) for role in (("premise", "hypothesis") if asked.is_pair else ("text",))]
-    parts = ([cell.strip(" \"'") for cell in line.split(mark)] for mark in ",;\t|")
-    return any(len(set(cells)) == len(cells) and set(wanted) <= set(cells) for cells in parts)
-
-
-def _file_lines(asked: RequestOptions, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
-    """Return the lines of a file of a text a line; refuse one whose name says that it is something else."""
-    suffix = bare_suffix(path)
-    named, own = (asked.files.line_suffixes, asked.files.suffixes) if asked.files else ((), ())
-    if suffix in LINE_SUFFIXES + named or is_spooled(path):
-        return numbered_lines(path, encoding or "utf-8")
-    if suffix in SPREADSHEETS:
-        raise UsageError(format_problem(path))
-    known = [*LINE_SUFFIXES[1:], *named, *TABLE_SUFFIXES, *own]
-    raise UsageError(
-        f"{path}: what is in a file that ends in {suffix} is not known; known: {', '.join(known)}, and these with "
-        f"{', '.join(COMPRESSED)} added. If it holds one text in each line, read it with --input - < FILE"
-    )
-
-
-def _add_lines(builder: CorpusBuilder, lines: Iterable[tuple[int, str]], sides: int) -> Iterator[int]:
-    for row, line in lines:
-        texts = tuple(line.split("\t")) if sides == 2 else (line,)
-        if len(texts) != sides:
-            raise DataError(
-                f"{builder.where(row)}: expected premise TAB hypothesis, got {len(texts)} field(s); "
-                f"or bring a table ({', '.join(TABLE_SUFFIXES)}) with named columns"
-            )
-        builder.add(row, texts, None)
-        yield row
-
-
-def _stdin_lines(encoding: str | None) -> Iterator[tuple[int, str]]:
-    if sys.stdin is None:  # the shell closed it
-        raise DataError(f"{_STDIN_NAME}: is closed; pipe lines into the command, or give --input FILE")
-    with contextlib.suppress(OSError):  # a stream in memory has no number
-        note_read(sys.stdin.fileno())
-    return decoded_lines(sys.stdin.buffer, str(_STDIN_NAME), encoding or "utf-8")
+    return is_table(asked.input_file, asked.reading)

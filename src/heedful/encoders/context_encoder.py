@@ -14,8 +14,9 @@ from heedful.attention import AttentionResult, TorchImpl
 from heedful.attention.choice import padding_of
 from heedful.attention.dot_product import masked_head_attention
 from heedful.checked import Settings, at_least, ranged, share
+from heedful.map_places import MapPlace
 from heedful.nn import Activation, Dense
-from heedful.structures import ContextStates, MapPlace, PolicyRecord, Sentences
+from heedful.structures import ContextStates, PolicyRecord, Sentences
 
 
 class ContextEncoder(nn.Module, ABC):

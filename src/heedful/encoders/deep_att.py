@@ -21,6 +21,7 @@ from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, head
 from heedful.encoders.mtsa import TensorizedHeads, Token2Token
 from heedful.encoders.transformer import LayerAttention
 from heedful.errors import UsageError
+from heedful.map_places import MapPlace
 from heedful.nn import (
     Dense,
     LayersConfig,
@@ -30,7 +31,7 @@ from heedful.nn import (
     positional_signal,
     split_heads,
 )
-from heedful.structures import ContextStates, MapPlace, Sentences
+from heedful.structures import ContextStates, Sentences
 
 
 @dataclass(frozen=True)

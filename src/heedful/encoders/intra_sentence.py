@@ -14,8 +14,9 @@ from heedful.attention import scored_attention
 from heedful.attention.choice import padding_of
 from heedful.checked import Settings, at_least, ranged, share
 from heedful.encoders.context_encoder import EncoderOf
+from heedful.map_places import MapPlace
 from heedful.nn import Activation, two_layers
-from heedful.structures import ContextStates, MapPlace, Sentences
+from heedful.structures import ContextStates, Sentences
 
 
 @dataclass(frozen=True)

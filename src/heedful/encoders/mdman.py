@@ -24,8 +24,9 @@ from heedful.encoders.resan import (
     PolicySettings,
     ProductAttention,
 )
+from heedful.map_places import MapPlace
 from heedful.nn import AttentionFusion, Dense, FusionGate
-from heedful.structures import ContextStates, MapPlace, PolicyRecord, Sentences
+from heedful.structures import ContextStates, PolicyRecord, Sentences
 
 AttentionName = Literal["self", "dot"]
 DotScore = Literal["pair", "feature"]

@@ -27,8 +27,9 @@ from heedful.encoders.priors import (
     prior_bias,
 )
 from heedful.errors import UsageError
+from heedful.map_places import MapPlace
 from heedful.nn import Activation, Dense, FeedForward, ProjectedGate
-from heedful.structures import ContextStates, MapPlace, Sentences
+from heedful.structures import ContextStates, Sentences
 
 _LOG = logging.getLogger(__name__)
 

@@ -20,10 +20,11 @@ from heedful.attention.visibility import dense_keep
 from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, places_of
 from heedful.errors import UsageError
+from heedful.map_places import MapPlace
 from heedful.nn import Activation, Dense, HeadDense, join_heads, split_heads
 from heedful.nn.blocks import heads_of, tokens_of
 from heedful.nn.mixture import mix
-from heedful.structures import ContextStates, Factors, MapPlace, Sentences
+from heedful.structures import ContextStates, Factors, Sentences
 
 Token2Token = Literal["sigmoid", "exp"]
 Source2Token = Literal["sigmoid", "exp"]

@@ -13,8 +13,9 @@ from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, in_layer
 from heedful.encoders.mtsa import MtsaPaperConfig, MtsaPaperEncoder, Token2Token
 from heedful.errors import UsageError
+from heedful.map_places import MapPlace
 from heedful.nn import Activation, Dense
-from heedful.structures import ContextStates, MapPlace, Sentences
+from heedful.structures import ContextStates, Sentences
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from heedful.checked import finite, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart, in_layers
 from heedful.encoders.mtsa import Source2Token, TensorizedHeads, Token2Token, scaled_source
 from heedful.errors import UsageError
+from heedful.map_places import MapPlace
 from heedful.nn import (
     Dense,
     HeadDense,
@@ -30,7 +31,7 @@ from heedful.nn import (
     positional_signal,
     split_heads,
 )
-from heedful.structures import ContextStates, MapPlace, Sentences
+from heedful.structures import ContextStates, Sentences
 
 
 @dataclass(frozen=True)

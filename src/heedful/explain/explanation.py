@@ -18,8 +18,8 @@ from heedful.explain.neighbors import Neighbor
 from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.strangeness import Strangeness
 from heedful.explain.word_features import WordFeatures
+from heedful.map_places import MapPlace
 from heedful.storage.fields import Fields
-from heedful.structures import MapPlace
 
 Array = NDArray[Any]
 Number = TypeVar("Number", bound=np.generic)

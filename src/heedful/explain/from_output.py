@@ -17,7 +17,8 @@ from heedful.model.sights import Looked, Sight
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from heedful.structures import MapPlace, Maps, NetworkOutput, SideTrace
+    from heedful.map_places import MapPlace
+    from heedful.structures import Maps, NetworkOutput, SideTrace
 
 
 def explanation_from(

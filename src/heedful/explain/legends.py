@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from heedful.map_places import MapPlace
 from heedful.model.engine import NO_NETWORK
-from heedful.structures import MapPlace
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Array, SentenceView

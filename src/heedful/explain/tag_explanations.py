@@ -14,13 +14,13 @@ from heedful.explain.explanation import Explanation, SentenceView, TagOfWord
 from heedful.explain.legends import SYSTEMS, System, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.methods.game import ChainedTags, game_of_word
+from heedful.map_places import MapPlace
 from heedful.model.answers import Shown, TagsAnswer
 from heedful.model.decisions import TagsDecision
 from heedful.model.engine import NO_NETWORK, Floats
 from heedful.model.model import Model
 from heedful.model.sights import Sight, Values
 from heedful.runtime.tag_part import TagPart
-from heedful.structures import MapPlace
 
 
 def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | str | None) -> int:

@@ -27,8 +27,8 @@ from heedful.encoders.transformer import TransformerStack as Stack
 from heedful.encoders.transformer import _Layer as StackLayer
 from heedful.export.mtsa_steps import each_head, source_steps, split_steps, tensorized_steps
 from heedful.export.recording import Recording, encoder_steps, rule
+from heedful.map_places import MapPlace
 from heedful.nn import BothWays, Convolution, Gru, HeadDense, Lstm, PreNorm, Residual
-from heedful.structures import MapPlace
 
 
 @encoder_steps.register

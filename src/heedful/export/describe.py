@@ -18,6 +18,7 @@ from heedful.export import (  # noqa: F401  (they enter what they write down)
     mtsa_steps,
 )
 from heedful.export.recording import NetworkTable, NotDescribed, Recording, encoder_steps
+from heedful.map_places import MapPlace
 from heedful.models import (
     AlignmentNetwork,
     JoinedEncoder,
@@ -44,7 +45,6 @@ from heedful.nn.pooling import (
 )
 from heedful.runtime.program import EACH, FORMAT, SIDES, WORDS
 from heedful.runtime.settings import MISSING
-from heedful.structures import MapPlace
 
 
 @singledispatch

@@ -7,9 +7,9 @@ from heedful.encoders.context_encoder import places_of
 from heedful.encoders.mdman import _DIRECTIONS, Way
 from heedful.encoders.resan import DotAttention, FeatureWiseAttention, MaskPolicy, ProductAttention
 from heedful.export.recording import NotDescribed, Recording, encoder_steps, rule
+from heedful.map_places import MapPlace
 from heedful.nn import Dense, FusionGate
 from heedful.nn.policy import TokenPolicy
-from heedful.structures import MapPlace
 
 
 @encoder_steps.register

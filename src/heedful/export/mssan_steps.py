@@ -8,8 +8,8 @@ from heedful.encoders import MssanEncoder
 from heedful.encoders.mssan import MssanBlock
 from heedful.encoders.priors import DIRECTIONS, Prior, RelativePositions, SinusoidPositions
 from heedful.export.recording import NotDescribed, Recording, Table, encoder_steps, rule
+from heedful.map_places import MapPlace
 from heedful.nn import FeedForward, ProjectedGate
-from heedful.structures import MapPlace
 
 
 @encoder_steps.register

@@ -17,8 +17,8 @@ from heedful.attention.visibility import Band
 from heedful.encoders import ContextEncoder
 from heedful.encoders.context_encoder import in_layer
 from heedful.errors import UsageError
+from heedful.map_places import MapPlace
 from heedful.nn import Dense
-from heedful.structures import MapPlace
 
 
 class NotDescribed(UsageError):

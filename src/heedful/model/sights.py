@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.map_places import MapPlace
 from heedful.model.answers import TagsAnswer
-from heedful.structures import MapPlace
 
 Values = NDArray[np.floating]
 

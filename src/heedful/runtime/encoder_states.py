@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
+from heedful.runtime.kept_rows import KeptRows
 from heedful.runtime.kernels import Floats
 from heedful.runtime.weights import read_words_and_weights
 from heedful.storage.manifest import CONFIG, WEIGHTS, read_json, sha256
@@ -39,6 +40,7 @@ class EncoderStates:
         model: the encoder; it needs no torch.
         content: what a model keeps of it, tensors by name; none where a package has it.
         folder: where the encoder was read; None where the model that reads them keeps it.
+        kept: rows of texts that are not computed again; None where none are kept.
     """
 
     name: str
@@ -46,6 +48,7 @@ class EncoderStates:
     model: SentenceVectors
     content: Mapping[str, NDArray[np.generic]] = field(default_factory=dict, repr=False)
     folder: Path | None = None
+    kept: KeptRows | None = field(default=None, repr=False)
 
     @property
     def width(self) -> int:
@@ -68,6 +71,11 @@ class EncoderStates:
 
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`; a text without words has zeros alone."""
+        if self.kept is not None:
+            return self.kept.of(texts, self._computed)
+        return self._computed(texts)
+
+    def _computed(self, texts: Sequence[Sequence[str]]) -> Floats:
         return np.asarray(self.model.features(texts), np.float32)
 
     def origin(self) -> dict[str, str]:

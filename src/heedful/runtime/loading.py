@@ -27,6 +27,7 @@ from heedful.runtime.asking import RuntimeReading
 from heedful.runtime.column_part import read_column_part
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
 from heedful.runtime.familiar import read_familiar
+from heedful.runtime.kept_rows import KeptRows
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
@@ -256,7 +257,18 @@ def packaged_states(name: str = EN_SENTENCES) -> EncoderStates:
     read = _of_weights(folder / WEIGHTS)
     if read is None:
         raise UsageError(f"{name}: is no sentence encoder; it predicts something else")
-    return EncoderStates(name, *read, folder=folder)
+    return EncoderStates(name, *read, folder=folder, kept=_KEPT_ROWS.get(read[0]))
+
+
+def keep_rows(rows: KeptRows, name: str = EN_SENTENCES) -> None:
+    """Let this process keep what the sentence encoder of an installed package gives of texts.
+
+    Args:
+        rows: where they are kept.
+        name: of the model; without such a package nothing is kept.
+    """
+    if has_sentence_encoder(name):
+        _KEPT_ROWS[packaged_states(name).sha256] = rows
 
 
 def _read_encoder(weights: Path) -> tuple[str, SentenceVectors] | None:
@@ -266,6 +278,7 @@ def _read_encoder(weights: Path) -> tuple[str, SentenceVectors] | None:
 
 
 _of_weights = kept(_read_encoder, most=2)
+_KEPT_ROWS = dict[str, KeptRows]()
 
 
 def read_states(

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from heedful.errors import UsageError, nearest
+from heedful.map_places import MapPlace
 from heedful.model.sights import Looked, Values
 from heedful.runtime.kernels import Floats
 from heedful.storage.fields import Fields, is_list, is_whole
-from heedful.structures import MapPlace
 
 Weigh = Callable[[str], Values]
 """Name of a value to how the step that makes it weighs what it reads."""

@@ -7,7 +7,6 @@ import ctypes
 import errno
 import functools
 import os
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -211,7 +210,7 @@ def _real(path: Path) -> Path:
 @contextlib.contextmanager
 def _filled(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Make a temporary folder beside ``path``; whatever is at its name in the end is removed."""
-    new = path.parent / f"{temporary_name(f'new-{path.name}-')}{secrets.token_hex(4)}"
+    new = path.parent / f"{temporary_name(f'new-{path.name}-')}{os.urandom(4).hex()}"
     new.mkdir(0o700 if private else 0o777)  # from which the system takes what the umask says
     try:
         yield new

@@ -9,7 +9,6 @@ import hashlib
 import os
 import platform
 import re
-import secrets
 import shutil
 import stat
 import tempfile
@@ -206,7 +205,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         target = Path(os.path.realpath(path))
         _refuse_part_of_model(target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        name = target.parent / f"{temporary_name()}{secrets.token_hex(4)}"
+        name = target.parent / f"{temporary_name()}{os.urandom(4).hex()}"
         try:
             # Only the owner sees the new content of a file that may be secret, until it has the old file's mode.
             with os.fdopen(_created(name, 0o666 if old is None else 0o600), "wb") as stream:

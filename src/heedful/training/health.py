@@ -15,9 +15,10 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from heedful.attention.randomness import drawing_from, seeded
+from heedful.map_places import MapPlace
 from heedful.models.networks import Network
 from heedful.nn.embedding import WordEmbedding
-from heedful.structures import Batch, MapPlace, SharedBatch
+from heedful.structures import Batch, SharedBatch
 
 _FLOOR = {"relu": 0.0, "elu": -0.98}
 """Output up to which a unit does not fire."""

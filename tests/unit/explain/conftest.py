@@ -11,7 +11,7 @@ import pytest
 
 from heedful.explain import SYSTEMS, DeletionScore, Explanation, SentenceView
 from heedful.explain.legends import default_notes
-from heedful.structures import MapPlace
+from heedful.map_places import MapPlace
 
 HOSTILE = '<script>alert(1)</script> "it\'s" & ‮evil‬ שלום 😀 $x^2$ 日本語 \x1b[31mred \ud800 end'
 

@@ -6,7 +6,7 @@ import pytest
 
 from heedful.explain import SentenceView
 from heedful.explain.legends import by_caption, caption
-from heedful.structures import MapPlace
+from heedful.map_places import MapPlace
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import torch
 
 from heedful.errors import UsageError
 from heedful.explain import SYSTEMS, SentenceView, explanation_from
-from heedful.structures import ContextStates, MapPlace, NetworkOutput, Pooled, SideTrace
+from heedful.map_places import MapPlace
+from heedful.structures import ContextStates, NetworkOutput, Pooled, SideTrace
 
 FORWARD, BACKWARD = MapPlace("forward"), MapPlace("backward")
 

@@ -24,9 +24,10 @@ from heedful.explain import (
 from heedful.explain.figures import _lines
 from heedful.explain.legends import NO_NETWORK, POOLINGS, by_caption, map_note
 from heedful.explain.summary import maps_to_draw, opened_against
+from heedful.map_places import MapPlace
 from heedful.models import ModelConfig
 from heedful.models import build as building
-from heedful.structures import Batch, MapPlace, NetworkOutput, Sentences
+from heedful.structures import Batch, NetworkOutput, Sentences
 from heedful.tasks import build_network
 
 WORDS = (("Two", "kids", "wash", "hands"), ("They", "wash"))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from heedful.errors import UsageError
+from heedful.map_places import MapPlace
 from heedful.runtime.looking import Entry, look, read_shown
-from heedful.structures import MapPlace
 
 MAP = {"what": "map", "of": "v1", "place": {"rule": "forward", "layer": 2}, "number": 1}
 

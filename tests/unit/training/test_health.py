@@ -6,21 +6,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from heedful.map_places import MapPlace
 from heedful.models import ModelConfig, Network, TextNetwork
 from heedful.models.build import build_sentence_encoder, classifier_head
 from heedful.nn.dense import Dense
 from heedful.nn.embedding import WordEmbedding
 from heedful.nn.gates import FusionGate
-from heedful.structures import (
-    Batch,
-    ContextStates,
-    MapPlace,
-    NetworkOutput,
-    Pooled,
-    Sentences,
-    SharedBatch,
-    SideTrace,
-)
+from heedful.structures import Batch, ContextStates, NetworkOutput, Pooled, Sentences, SharedBatch, SideTrace
 from heedful.training.health import attention_peaks, examine
 
 

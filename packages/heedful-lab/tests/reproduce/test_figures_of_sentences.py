@@ -12,7 +12,7 @@ import torch
 
 import tiny
 from heedful.errors import UsageError
-from heedful.structures import MapPlace
+from heedful.map_places import MapPlace
 from heedful.tasks import load_model
 from heedful.tasks.sentences.recorded import trace_sentence
 from heedful_lab.reproduce import Order, draw_figure, find_table, make, tables

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from heedful.errors import UsageError, nearest
 from heedful.explain.legends import caption
-from heedful.structures import ContextStates, MapPlace, Maps, SideTrace
+from heedful.map_places import MapPlace
+from heedful.structures import ContextStates, Maps, SideTrace
 from heedful.tasks import Predictor
 from heedful.tasks.sentences.recorded import trace_sentence
 from heedful_lab.reproduce.picture import Picture, Sentence

@@ -24,13 +24,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heedful.data.examples import Corpus, Example
 from heedful.labeling.next_text import NextText
 from heedful.labeling.pool import Pool
 from heedful.labeling.teaching import Lesson, taught
-from heedful.runtime.encoder_states import EncoderStates
+from heedful.runtime.kept_rows import KeptRows
+from heedful.runtime.loading import keep_rows
 from heedful_lab.studies.few_labels import Rows, load
 
 SIZES = (20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640)
@@ -63,19 +63,6 @@ def accuracy(
         answers = list(open_model(lesson.folder, truncate="head").predict(test[0]))
     right = [answer.label == gold for answer, gold in zip(answers, test[1], strict=True)]
     return float(np.mean(right)), list(found.uncertain)
-
-
-def remember_states() -> None:
-    """Let this process compute what the sentence encoder gives of a text once: it does not depend on other texts."""
-    compute, known = EncoderStates.of, dict[tuple[str, ...], NDArray[np.float32]]()
-
-    def of(self: EncoderStates, texts: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-        keys = [tuple(each) for each in texts]
-        new = list(dict.fromkeys(key for key in keys if key not in known))
-        known.update(zip(new, compute(self, new), strict=True) if new else ())
-        return np.stack([known[key] for key in keys]) if keys else compute(self, texts)
-
-    EncoderStates.of = of  # type: ignore[method-assign]
 
 
 def drawn(rows: Rows, most: int) -> Rows:
@@ -165,7 +152,7 @@ def main() -> None:
         print(table(measured(asked.out)))
         return
     sizes = [int(each) for each in asked.labels.split(",")]
-    remember_states()
+    keep_rows(KeptRows(40_000))
     for run in range(asked.first, asked.runs):
         for name in asked.sets.split(","):
             rows, test = (

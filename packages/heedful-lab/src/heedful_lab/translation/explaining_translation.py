@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from heedful.data.examples import Corpus
 from heedful.explain import Explanation, SentenceView
 from heedful.explain.legends import caption
-from heedful.structures import Batch, MapPlace
+from heedful.map_places import MapPlace
+from heedful.structures import Batch
 from heedful_lab.translation.bitext import source_batch
 from heedful_lab.translation.subwords import BEGIN, END, Pieces
 

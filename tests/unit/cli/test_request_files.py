@@ -1,0 +1,64 @@
+"""Requests in files: a text of the command line is read without the readers of tables, and a file with them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from heedful.cli.option_groups import Requests
+from heedful.cli.request_files import is_table
+from heedful.cli.requests import RequestOptions, gather
+from heedful.data.readers.reading import Reading
+from heedful.errors import UsageError
+from waiting import PATIENCE
+
+PROGRAM = """
+import sys
+import heedful.cli.explain
+from heedful.cli.option_groups import Requests
+from heedful.cli.requests import RequestOptions, gather
+from heedful.data.readers.reading import Reading
+
+asked = Requests((), None, None, (), None, Reading(), ("a warm day, is it not?", "e.g.")).of(is_pair=False)
+corpus = gather(RequestOptions(asked.texts, (None, None), None, Reading(), False))
+assert [example.texts for example in corpus.examples] == [("a warm day, is it not?",), ("e.g.",)]
+idle = ["data.readers.table_files", "data.readers.record_files", "data.tokens", "structures", "cli.request_files"]
+sys.exit(" ".join(name for name in idle if f"heedful.{name}" in sys.modules) or 0)
+"""
+
+
+def _named(*words: str) -> Requests:
+    return Requests((), None, None, (), None, Reading(), words)
+
+
+def test_a_text_of_the_command_line_imports_no_reader_of_files() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_argument_that_names_a_file_is_read_as_one(tmp_path: Path) -> None:
+    table = tmp_path / "my texts.csv"
+    table.write_text("text\nwarm\n")
+    named = _named(str(table))
+    assert named.input_file == table
+    assert not named.words
+    assert is_table(table, Reading())
+    found = gather(RequestOptions((), (None, None), table, Reading(), False))
+    assert [example.texts for example in found.examples] == [("warm",)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "e.g.", "3.5 stars", "no such file.csv", "x" * 5_000, "a\0b", "caf\udce9"]
+)
+def test_a_text_that_is_no_file_stays_a_text(text: str) -> None:
+    assert _named(text).words == (text,)
+
+
+def test_a_misspelt_name_of_a_file_is_no_text() -> None:
+    with pytest.raises(UsageError, match=r"revews\.csv: no such file"):
+        _named("revews.csv")
