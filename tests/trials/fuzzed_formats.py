@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import sick_release
-from heedful.cli.requests import RequestOptions, gather
+from heedful.cli.request_options import RequestOptions
+from heedful.cli.requests import gather
 from heedful.data.examples import Corpus, LabelSet, WordTags
 from heedful.data.parses import read_conllu
 from heedful.data.readers.line_files import read_label_text, read_trec

@@ -51,7 +51,8 @@ def command(
     """
     from heedful.cli.opened_model import opened, refuse_long, vectors_of
     from heedful.cli.output import print_json
-    from heedful.cli.requests import RequestOptions, stream
+    from heedful.cli.request_options import RequestOptions
+    from heedful.cli.requests import stream
 
     encoding = opened(model, limits, needs=["vectors"])
     trained = Reading.of_run(encoding.run_settings)

@@ -202,6 +202,7 @@ def _bounds(number: str | None) -> tuple[float, float] | None:
 
 
 def _reader(pool: Path, pair: bool, reading: Reading) -> Callable[[], Corpus]:
-    from heedful.cli.requests import RequestOptions, gather
+    from heedful.cli.request_options import RequestOptions
+    from heedful.cli.requests import gather
 
     return lambda: gather(RequestOptions((), (None, None), pool, reading, pair))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 import click
 
 from heedful.cli.option_groups import NO_LIMITS, UNNAMED, Named, Requests, TextLimits
-from heedful.cli.requests import RequestOptions
+from heedful.cli.request_options import RequestOptions
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.errors import DataError, UsageError, check_known

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from heedful.cli.guards import refuse_two_values
+from heedful.cli.request_options import may_be_file
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
 
@@ -115,7 +116,7 @@ class Requests:
 
     def __post_init__(self) -> None:
         """Read one argument that names a file as ``--input``; a misspelt name is no text."""
-        for word in filter(_may_be_file, self.words):
+        for word in filter(may_be_file, self.words):
             from heedful.data.readers.class_folders import is_class_folder
             from heedful.data.readers.table_files import is_table_name
             from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
@@ -157,15 +158,6 @@ class Requests:
                 f"this model takes pairs: give two texts, the first and the second; got {len(self.words)}"
             )
         return replace(self, premise=self.words[0], hypothesis=self.words[1], words=())
-
-
-def _may_be_file(word: str) -> bool:
-    """Return whether an argument may name a file, there or not; the readers are imported only for one that may."""
-    from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
-
-    if any(os.path.exists(word + packed) for packed in ("", *COMPRESSED)):
-        return True
-    return bool(bare_suffix(Path(word))) and not any(map(str.isspace, word))
 
 
 @dataclass(frozen=True)

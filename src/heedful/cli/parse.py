@@ -49,7 +49,8 @@ def command(
     Example: heedful parse --parser builtin --input questions.txt --output questions.conllu
     """
     from heedful.cli.output import exact
-    from heedful.cli.requests import RequestOptions, gather
+    from heedful.cli.request_options import RequestOptions
+    from heedful.cli.requests import gather
     from heedful.data.parses import conllu_text, find_parser, sentences_of
     from heedful.data.tokens import tokenize_corpus
     from heedful.storage import write_text

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from heedful.cli.requests import STDIN, RequestOptions
+from heedful.cli.request_options import STDIN, RequestOptions
 from heedful.data.examples import Corpus
 from heedful.data.readers.class_folders import is_class_folder
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder

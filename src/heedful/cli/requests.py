@@ -2,43 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
+from heedful.cli.request_options import STDIN, RequestOptions
 from heedful.data.examples import Corpus, Example
-from heedful.data.readers.reading import Reading, RequestFiles
 from heedful.errors import UsageError
 from heedful.text.limits import ROWS
-
-STDIN = Path("-")
-
-
-@dataclass(frozen=True)
-class RequestOptions:
-    """What the options of a command say about its requests.
-
-    Attributes:
-        texts: values of ``--text``.
-        pair: values of ``--premise`` and ``--hypothesis``.
-        input_file: value of ``--input``; ``-`` is standard input.
-        reading: how the options say that the file is read.
-        is_pair: whether pairs are wanted.
-        trained: how the training file of the model was read.
-        files: which files the model reads in its own way; None for none.
-        keep_fields: whether examples of a table keep all fields of their rows.
-        cells: values of the columns beside the texts of the command line, by name; None where none is given.
-    """
-
-    texts: tuple[str, ...]
-    pair: tuple[str | None, str | None]
-    input_file: Path | None
-    reading: Reading
-    is_pair: bool
-    trained: Reading = field(default_factory=Reading)
-    files: RequestFiles | None = None
-    keep_fields: bool = False
-    cells: Mapping[str, str] | None = None
 
 
 def gather(options: RequestOptions) -> Corpus:

@@ -66,7 +66,8 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
     Example: heedful suggest runs/trec questions.txt -n 50 --output next.csv
     """
     from heedful.cli.output import print_json
-    from heedful.cli.requests import RequestOptions, gather
+    from heedful.cli.request_options import RequestOptions
+    from heedful.cli.requests import gather
     from heedful.errors import UsageError
     from heedful.run.suggesting import suggest
     from heedful.storage import write_text

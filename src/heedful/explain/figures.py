@@ -13,6 +13,7 @@ from heedful.explain.attention_scene import keys_of
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
 from heedful.explain.html import headline
 from heedful.explain.scene import percent
+from heedful.explain.signed_words import number
 from heedful.explain.style import drawable
 from heedful.text.characters import shorten, visible
 
@@ -147,8 +148,10 @@ def _legend(figure: Figure, explanation: Explanation, top: float, attention: boo
     said = explanation.attribution
     if said is not None:
         up, down = said.signs
-        legend = f"contribution to {visible(said.of)}: blue {up}, orange {down}; base {said.start:+.2f}, sum "
-        legend += f"{said.whole:+.2f}"
+        legend = (
+            f"contribution to {visible(said.of)}: blue {up}, orange {down}; base {number(said.start)}, sum "
+        )
+        legend += number(said.whole)
         _write(figure, _MARGIN, top + 0.3, legend, size=8, color=panels.SOFT)
     drawn = {
         "own meaning": (panels.OWN, True),

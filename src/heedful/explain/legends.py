@@ -126,7 +126,8 @@ _ALIGNMENT = "Rows are words of the first sentence, columns words of the second;
 LETTERS = "what they contribute comes from their letters and from where they stand"
 """Said of words that a model does not know."""
 CAVEAT = (
-    "These pictures show where the network looked and how much it took from there. They do not prove why it decided; "
+    "Attention maps, gates and links show where the network looked and how much it took from there. They do not prove "
+    "why it decided; "
     "a deletion test measures how far the decision rests on the words with the largest weights."
 )
 

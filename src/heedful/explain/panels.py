@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.explain.signed_words import signed_colors
+from heedful.explain.signed_words import number, signed_colors
 from heedful.explain.style import drawable, light_palette
 from heedful.explain.summary import Grid, cell_number
 
@@ -95,7 +95,7 @@ def paint_contributions(axes: Axes, words: Sequence[str], values: Array, reach: 
     colors = [OWN if value >= 0 else CHOSEN for value in values]
     axes.barh(np.arange(len(words)) + 0.5, values, height=0.72, color=colors, linewidth=0)
     axes.axvline(0, color=LINE, linewidth=0.8)
-    _bars(axes, words, [f"{value:+.2f}" for value in values], longest, font, True)
+    _bars(axes, words, [number(float(value)) for value in values], longest, font, True)
     axes.set_xlim(-longest, longest)
     for label, (behind, ink) in zip(axes.get_yticklabels(), signed_colors(values, reach), strict=True):
         label.set_bbox({"facecolor": behind, "edgecolor": "none", "pad": 1.2})
@@ -143,8 +143,8 @@ def _bars(
     axes.set_ylim(len(words), 0)
     axes.set_xticks([])
     _row_labels(axes, words if labels else [""] * len(words), font)
-    for i, number in enumerate(numbers):
-        axes.text(largest * 1.05, i + 0.52, number, ha="left", va="center", size=font * 0.82, color=SOFT)
+    for i, shown in enumerate(numbers):
+        axes.text(largest * 1.05, i + 0.52, shown, ha="left", va="center", size=font * 0.82, color=SOFT)
     for side, spine in axes.spines.items():
         spine.set(visible=side == "left", color=LINE, linewidth=0.6)
 

@@ -25,6 +25,7 @@ h3{font-size:14px;font-weight:600;margin-bottom:2px}
 .warn{border-left:3px solid var(--context);padding-left:10px;font-size:13.5px;margin-top:10px}
 section{border-top:1px solid var(--line);padding-top:22px;margin-top:28px}
 .top-grid{display:grid;grid-template-columns:minmax(300px,5fr) 7fr;gap:36px;margin-top:22px;align-items:start}
+.top-grid>:empty{display:none}.top-grid>:empty+*{grid-column:1/-1}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(380px,1fr));gap:26px 40px}
 .panels{display:flex;flex-wrap:wrap;gap:26px 30px;margin-top:16px;align-items:flex-end}
 details{margin-top:14px}summary{cursor:pointer;font-weight:600;font-size:14px}
@@ -78,6 +79,7 @@ th.r{text-align:right}
 .together{outline:1.5px solid var(--soft);outline-offset:2px;border-radius:4px}
 table.signed tr.soft td{color:var(--soft)}table.signed tr.sum td{border-top:1px solid var(--line);font-weight:650}
 table.signed th{white-space:nowrap}table.signed+.note{margin-top:10px}details>table{margin-top:8px}
+table.signed+table.signed{margin-top:20px}
 .track-box.signed{position:relative;background:
 linear-gradient(var(--line),var(--line)) 50%/1px 100% no-repeat,var(--track)}
 .track-box.signed i{position:absolute;top:0}

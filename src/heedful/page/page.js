@@ -293,8 +293,8 @@ async function showContributions(model, answer, current) {
   at("contributions").replaceChildren(contributionSection(step.value, answer));
 }
 
-function clear() {
-  at("headline").replaceChildren(element("span", { class: "muted" }, "Type a text"));
+function clear(texts) {
+  at("headline").replaceChildren(element("span", { class: "muted" }, texts > 1 ? "Type two texts" : "Type a text"));
   for (const id of ["probabilities", "reading", "contributions", "pictures"]) at(id).replaceChildren();
 }
 
@@ -318,13 +318,13 @@ function fields(model) {
     const texts = made.map((box) => box.value);
     try {
       trouble("");
-      if (texts.every((text) => text.trim() === "")) return clear();
+      if (texts.every((text) => text.trim() === "")) return clear(made.length);
       const answer = model.predict(texts);
       show(answer, model);
       if (explains(model))
         pause = setTimeout(() => showContributions(model, answer, () => own === number), PAUSE);
     } catch (error) {
-      clear();
+      clear(made.length);
       trouble(error.message);
     }
     clearTimeout(said);
@@ -332,7 +332,7 @@ function fields(model) {
   };
   at("fields").addEventListener("input", () => { waiting ||= requestAnimationFrame(update); });
   at("fields").addEventListener("submit", (event) => event.preventDefault());
-  clear();
+  clear(made.length);
   made[0].focus();
 }
 

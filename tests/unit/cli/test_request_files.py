@@ -10,7 +10,8 @@ import pytest
 
 from heedful.cli.option_groups import Requests
 from heedful.cli.request_files import is_table
-from heedful.cli.requests import RequestOptions, gather
+from heedful.cli.request_options import RequestOptions
+from heedful.cli.requests import gather
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
 from waiting import PATIENCE
@@ -19,7 +20,8 @@ PROGRAM = """
 import sys
 import heedful.cli.explain
 from heedful.cli.option_groups import Requests
-from heedful.cli.requests import RequestOptions, gather
+from heedful.cli.request_options import RequestOptions
+from heedful.cli.requests import gather
 from heedful.data.readers.reading import Reading
 
 asked = Requests((), None, None, (), None, Reading(), ("a warm day, is it not?", "e.g.")).of(is_pair=False)

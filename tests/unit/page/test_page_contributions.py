@@ -160,4 +160,4 @@ def test_of_several_labels_all_that_are_answered_are_asked_why(tmp_path: Path, o
     )
     assert [each.partition("”")[0] for each in shown] == ["Why “pos", "Why “film", "Why not “neg"]
     assert page.title() == "Linear model"
-    assert "These pictures" not in page.inner_text("footer")
+    assert "where the network looked" not in page.inner_text("footer")

@@ -67,8 +67,8 @@ def _words(glance: Glance) -> str:
         return ""
     note = (
         f"Mean contributions to the log-odds of the class, in those of {glance.explained:,} explained rows where the "
-        "word stands. Words that matter together are one phrase. Each text is a row of the file, answered with the "
-        "class where one of the three in which the word speaks most for it is."
+        "word stands; strong and frequent words come first. Words that matter together are one phrase. Each text is a "
+        "row of the file, answered with the class where one of the three in which the word speaks most for it is."
     )
     return note_of(note) + cards_of(cards)
 

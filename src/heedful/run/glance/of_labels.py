@@ -85,7 +85,8 @@ def labels_at(
                 "words",
                 "Words and phrases",
                 f"Mean contributions to the log-odds of the label, in those of {summed.sums.texts:,} explained rows "
-                "where the word stands. Words that matter together are one phrase.",
+                "where the word stands; strong and frequent words come first. Words that matter together are one "
+                "phrase.",
                 (Words({name: found for name, found in words.items() if found}),)
                 if any(words.values())
                 else (),
