@@ -36,11 +36,11 @@ LINE_SUFFIXES = ("", ".txt", ".text", ".lines", ".tok")
 _STDIN_NAME = Path("standard input")
 
 
-def blocks_of(asked: RequestOptions, file: Path) -> Iterator[Corpus]:
+def blocks_of(options: RequestOptions, file: Path) -> Iterator[Corpus]:
     """Read the requests of a file in blocks.
 
     Args:
-        asked: what the options say.
+        options: of the command.
         file: the file; `STDIN` is standard input.
 
     Yields:
@@ -50,20 +50,20 @@ def blocks_of(asked: RequestOptions, file: Path) -> Iterator[Corpus]:
         UsageError: if what is in the file is not known.
         DataError: naming file, row and field, if it is wrong.
     """
-    if asked.files and asked.files.read and _is_own(asked.files, file):
-        corpus = asked.files.read(file)
+    if options.files and options.files.read and _is_own(options.files, file):
+        corpus = options.files.read(file)
         for start in range(0, len(corpus.examples), BLOCK_ROWS):
             yield Corpus(corpus.examples[start : start + BLOCK_ROWS], source=corpus.source)
-    elif is_table(file, asked.reading) or (is_spooled(file) and _begins_as_table(asked, file)):
-        how = replace(asked.reading.beside(asked.trained, file), on_missing=asked.reading.on_missing)
-        roles = ("premise", "hypothesis") if asked.is_pair else ("text",)
-        yield from table_blocks(file, roles, how, keep_fields=asked.keep_fields)
+    elif is_table(file, options.reading) or (is_spooled(file) and _begins_as_table(options, file)):
+        how = replace(options.reading.beside(options.trained, file), on_missing=options.reading.on_missing)
+        roles = ("premise", "hypothesis") if options.is_pair else ("text",)
+        yield from table_blocks(file, roles, how, keep_fields=options.keep_fields)
     else:
         builder = CorpusBuilder(_STDIN_NAME if file == STDIN else file, keep_empty=True)
-        encoding = asked.reading.encoding
-        lines = _stdin_lines(encoding) if file == STDIN else _file_lines(asked, file, encoding)
-        lines = _without_header(asked, str(builder.source), lines)
-        yield from builder.blocks(_add_lines(builder, lines, 2 if asked.is_pair else 1))
+        encoding = options.reading.encoding
+        lines = _stdin_lines(encoding) if file == STDIN else _file_lines(options, file, encoding)
+        lines = _without_header(options, str(builder.source), lines)
+        yield from builder.blocks(_add_lines(builder, lines, 2 if options.is_pair else 1))
 
 
 def _is_own(files: RequestFiles, path: Path) -> bool:
@@ -92,18 +92,18 @@ def is_table(path: Path, reading: Reading) -> bool:
     return is_spooled(path) and not bare_suffix(path) and bool(reading.columns or reading.of_tables())
 
 
-def _begins_as_table(asked: RequestOptions, path: Path) -> bool:
+def _begins_as_table(options: RequestOptions, path: Path) -> bool:
     """Return whether the first line of a pipe without an ending names the columns of a table."""
-    lines = () if bare_suffix(path) else numbered_lines(path, asked.reading.encoding or "utf-8")
-    return any(_names_columns(asked, line) for _, line in itertools.islice(lines, 1))
+    lines = () if bare_suffix(path) else numbered_lines(path, options.reading.encoding or "utf-8")
+    return any(_names_columns(options, line) for _, line in itertools.islice(lines, 1))
 
 
 def _without_header(
-    asked: RequestOptions, name: str, lines: Iterable[tuple[int, str]]
+    options: RequestOptions, name: str, lines: Iterable[tuple[int, str]]
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file of a text a line; say so if the first one names the columns of a table."""
     for row, line in lines:
-        if row == 1 and _names_columns(asked, line):
+        if row == 1 and _names_columns(options, line):
             note_once(
                 f"{name}: the first line, {line!r:.60}, looks like the names of the columns of a table, and is read as "
                 f"a text; give a table as a file that ends in {', '.join(TABLE_SUFFIXES[:3])}"
@@ -111,18 +111,18 @@ def _without_header(
         yield row, line
 
 
-def _names_columns(asked: RequestOptions, line: str) -> bool:
+def _names_columns(options: RequestOptions, line: str) -> bool:
     """Return whether a line names the columns that a table of requests would have, perhaps among others."""
-    known = {**asked.trained.columns, **asked.reading.columns}
-    wanted = [known.get(role, role) for role in (("premise", "hypothesis") if asked.is_pair else ("text",))]
+    known = {**options.trained.columns, **options.reading.columns}
+    wanted = [known.get(role, role) for role in (("premise", "hypothesis") if options.is_pair else ("text",))]
     parts = ([cell.strip(" \"'") for cell in line.split(mark)] for mark in ",;\t|")
     return any(len(set(cells)) == len(cells) and set(wanted) <= set(cells) for cells in parts)
 
 
-def _file_lines(asked: RequestOptions, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
+def _file_lines(options: RequestOptions, path: Path, encoding: str | None) -> Iterator[tuple[int, str]]:
     """Return the lines of a file of a text a line; refuse one whose name says that it is something else."""
     suffix = bare_suffix(path)
-    named, own = (asked.files.line_suffixes, asked.files.suffixes) if asked.files else ((), ())
+    named, own = (options.files.line_suffixes, options.files.suffixes) if options.files else ((), ())
     if suffix in LINE_SUFFIXES + named or is_spooled(path):
         return numbered_lines(path, encoding or "utf-8")
     if suffix in SPREADSHEETS:
