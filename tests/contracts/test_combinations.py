@@ -380,8 +380,8 @@ def is_an_estimator(name: str, folder: Path) -> None:
     model, asked, body = heedful.from_pretrained(folder / "model"), requests(name), dict(KINDS[name].body)
     theirs = wanted(name, folder)
     if "coverage" in body:
-        more = {"by_class": True} if "by_class" in body else {}
-        found = [answer.as_dict() for answer in model.promised(asked, body["coverage"], **more)]
+        by_class = bool(body.get("by_class", False))
+        found = [each.as_dict() for each in model.promised(asked, body["coverage"], by_class=by_class)]
     elif "tree" in body:
         found = [answer.as_dict() for answer in model.in_tree(asked, body["tree"], at_least=body["at_least"])]
     else:

@@ -103,11 +103,16 @@ def _read(metrics: Mapping[str, object], source: From) -> HeldScores:
         gold = np.array(fields.items("gold"))
     except ValueError as error:
         raise fields.wrong("gold", f"has rows of different lengths: {error}") from None
-    if logits.ndim != 2 or len(gold) != len(logits) or gold.dtype.kind not in "ifb":
-        raise fields.wrong("gold", f"must be {len(logits)} numbers or rows of them")
+    if logits.ndim != 2 or min(shape) < 0 or not np.isfinite(logits).all():
+        raise fields.wrong("logits", "must be rows of finite numbers")
+    if len(gold) != len(logits) or gold.dtype.kind not in "ifb" or not np.isfinite(gold).all():
+        raise fields.wrong("gold", f"must be {len(logits)} finite numbers or rows of them")
+    numbers = fields.wholes("rows")
+    if len(numbers) != len(gold) or not all(0 <= number < 2**63 for number in numbers):
+        raise fields.wrong("rows", f"must be {len(gold)} whole numbers of 0 or more")
     weights = np.array(fields.numbers("weights"), np.float64) if "weights" in fields else None
     if weights is not None and not (
         len(weights) == len(gold) and np.isfinite(weights).all() and weights.min() >= 0
     ):
         raise fields.wrong("weights", f"must be {len(gold)} finite numbers of 0 or more")
-    return HeldScores(np.array(fields.wholes("rows"), np.int64), gold, logits, source, weights)
+    return HeldScores(np.array(numbers, np.int64), gold, logits, source, weights)

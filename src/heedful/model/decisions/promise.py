@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.model.answers import Answer, LabelsAnswer
 from heedful.model.decisions.conformal import (
     METHODS,
@@ -135,6 +135,7 @@ def promise_of(metrics: Mapping[str, object], decision: Decision[Any], kind: Kin
     held = _held(_Same(metrics))
     if held is None or not len(held.gold):
         raise UsageError(NO_ROWS)
+    _refuse_damaged(held, decision, kind)
     held = held.counting()
     if math.isinf(threshold(np.zeros(len(held.gold)), wish.coverage)):
         needed = math.ceil(wish.coverage / (1 - wish.coverage) - 1e-6)
@@ -143,6 +144,30 @@ def promise_of(metrics: Mapping[str, object], decision: Decision[Any], kind: Kin
             f"the scores of {len(held.gold):,}; ask for less, or train with more rows"
         )
     return make(held, decision, wish)
+
+
+def _refuse_damaged(held: HeldScores, decision: Decision[Any], kind: Kind) -> None:
+    """Refuse scores that are not those of such a model.
+
+    Raises ArtifactError.
+    """
+    gold, outputs = held.gold, held.logits.shape[1]
+    several = kind.outputs in ("labels", "columns")
+    if kind.outputs in ("classes", "labels", "columns"):
+        fits = outputs == len(decision.names)
+        if several:
+            fits = fits and gold.shape == held.logits.shape and bool(np.isin(gold, (0, 1)).all())
+        else:
+            fits = (
+                fits and gold.ndim == 1 and gold.dtype.kind == "i" and 0 <= gold.min() <= gold.max() < outputs
+            )
+    else:
+        fits = gold.ndim == 1
+    if not fits:
+        raise ArtifactError(
+            f"the figures of the model: the scores of rows that chose nothing are not those of a model of {kind.noun} "
+            f"with {outputs:,} outputs; train it again"
+        )
 
 
 def refuse_without_sets(kind: Kind, noun: str) -> None:
