@@ -24,7 +24,7 @@ GOLD: dict[str, Any] = {
     "labels": [[text.split()[1]] for text in TEXTS],
     "columns": [dict(zip(("mood", "what"), text.split(), strict=False)) for text in TEXTS],
 }
-KINDS = dict(
+KINDS: dict[str, Any] = dict(
     zip(GOLD, (TextClassifier, TextScorer, MultiLabelClassifier, LabelColumnsClassifier), strict=True)
 )
 
