@@ -5,7 +5,7 @@ The HTML has no style sheet and no script, and all text in it is escaped.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -101,10 +101,17 @@ def _classes(report: Report) -> list[str]:
     return [
         f"{'class':<{width}}  precision  recall      F1   count",
         *(
-            f"{name:<{width}}  {row['precision']:9.3f} {row['recall']:7.3f} {row['f1']:7.3f} {int(row['count']):7,}"
-            for name, row in report.per_class.items()
+            f"{name:<{width}}  {precision:>9} {recall:>7} {f1:>7} {count:>7}"
+            for name, (precision, recall, f1, count) in _cells_of(report.per_class)
         ),
     ]
+
+
+def _cells_of(classes: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each class with what its row shows; a class that no example has cannot be found, well or badly."""
+    for name, row in classes.items():
+        values = (f"{row[key]:.3f}" if row["count"] else "-" for key in ("precision", "recall", "f1"))
+        yield name, (*values, f"{int(row['count']):,}")
 
 
 def _groups(groups: Mapping[str, Mapping[str, float]], what: str, key: str) -> list[str]:
@@ -142,10 +149,7 @@ def report_html(report: Report, title: str = "") -> str:
     parts = [f"<h4>{escape(title)}</h4>"] if title else []
     parts.append(table_html(["metric", "value", "95 % interval"], figures))
     if report.per_class:
-        rows = [
-            [name, *(f"{row[key]:.3f}" for key in ("precision", "recall", "f1")), f"{int(row['count']):,}"]
-            for name, row in report.per_class.items()
-        ]
+        rows = [[name, *cells] for name, cells in _cells_of(report.per_class)]
         parts.append(table_html(["class", "precision", "recall", "F1", "count"], rows))
     notes = [f"{count:,} {what}" for what, count in report.notes.items() if count]
     parts.append(f"<p>{escape('; '.join([f'{report.count:,} examples', *notes]))}</p>")

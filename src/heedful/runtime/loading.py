@@ -281,6 +281,11 @@ _of_weights = kept(_read_encoder, most=2)
 _KEPT_ROWS = dict[str, KeptRows]()
 
 
+def states_of(origin: dict[str, str], content: Mapping[str, NDArray[np.generic]]) -> EncoderStates:
+    """Read the features that a pickle names or holds; see `read_states`."""
+    return read_states(origin, lambda: content)
+
+
 def read_states(
     origin: dict[str, str], content: Callable[[], Mapping[str, NDArray[np.generic]]]
 ) -> EncoderStates:

@@ -82,6 +82,10 @@ class Tokenizer:
     markup: Markup = "keep"
     normalize: bool = False
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let copies and pickles of a model find it by its name: what remembers words cannot be copied."""
+        return _of_name, (self.name, self.markup, self.normalize)
+
     def chunks(self, text: str) -> list[str]:
         """Return the pieces of a text between white space; a tag or a link may be one, or none (`markup`)."""
         if self.markup == "keep" or ("<" not in text and "://" not in text and "www." not in text):
@@ -180,6 +184,10 @@ def _words_of_normalized(split: WordSplitter, emoji: bool, text: str) -> tuple[s
         return split(text)
     parts = split_emoji(text)
     return tuple(word for k, part in enumerate(parts) for word in ((part,) if k % 2 else split(part)))
+
+
+def _of_name(name: str, markup: Markup, normalize: bool) -> Tokenizer:
+    return tokenizer(name, markup, normalize=normalize)
 
 
 @lru_cache(1 << 16)

@@ -9,7 +9,7 @@ import pytest
 
 from heedful.evaluation import accuracy_interval, evaluate_classes, evaluate_scores
 from heedful.evaluation.metrics import NAMES, length_bins
-from heedful.evaluation.report_text import render_confusion, render_lengths, render_reliability
+from heedful.evaluation.report_text import render_confusion, render_lengths, render_reliability, report_html
 from made_reports import LENGTHS, made_report
 
 
@@ -70,3 +70,12 @@ def test_confusion_is_printed() -> None:
     assert [line.split()[-2:] for line in lines] == [["1", "2"], ["2", "1"], ["0", "2"]]
     assert lines[1].startswith("1 no")
     assert "no classes" in render_confusion(evaluate_scores(np.arange(1.0, 6), np.arange(1.0, 6)))
+
+
+def test_a_class_that_no_example_has_shows_no_figure() -> None:
+    """It can be found neither well nor badly, so that 0.000 would say what was not measured."""
+    report = evaluate_classes(np.array([0, 1, 0]), np.array([0, 1, 1]), ("no", "yes", "other"))
+    assert [line.split() for line in report.render().splitlines() if line.startswith("other")] == [
+        ["other", "-", "-", "-", "0"]
+    ]
+    assert "<td><bdi>-</bdi></td>" in report_html(report)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -82,6 +84,18 @@ def test_a_complete_part_holds_the_encoder_itself(monkeypatch: pytest.MonkeyPatc
     broken = {**tensors, "sentence.states.config": tensors["sentence.states.vocabulary"][:-1]}
     with pytest.raises(UsageError, match="config of the sentence encoder"):
         read_sentence_part(table, broken.__getitem__, 1, 1, read_states)
+
+
+@pytest.mark.english
+def test_copies_and_pickles_name_the_encoder_or_hold_it() -> None:
+    """An estimator with a sentence encoder is copied and pickled by scikit-learn's users."""
+    packaged = packaged_states()
+    texts = [["good", "film"], []]
+    for one in (packaged, packaged.complete()):
+        for again in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+            assert again.origin() == one.origin()
+            assert again.of(texts).tolist() == packaged.of(texts).tolist()
+    assert len(pickle.dumps(packaged)) < 1000, "what a package has is not in the pickle"
 
 
 @pytest.mark.english

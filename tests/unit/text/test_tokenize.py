@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 import time
 
 import pytest
@@ -108,3 +110,12 @@ def test_treebank_agrees_with_the_parses_of_snli(data_dir) -> None:  # type: ign
                 same += tokenize(row[side].replace("''", '"')).words == gold
     assert total == 20_000
     assert same / total > 0.99
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_copies_and_pickles_are_found_by_name(name: str) -> None:
+    """A trained model holds its tokenizer, and scikit-learn's users copy and pickle models."""
+    for one in (tokenizer(name), tokenizer(name, "token", normalize=True)):
+        for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+            assert (other.markup, other.normalize) == (one.markup, one.normalize)
+            assert other.words("don’t <b>go</b>") == one.words("don’t <b>go</b>")
