@@ -114,7 +114,6 @@ TESTED_BY = {
     "nn/recurrent_steps.py": "unit/nn/test_recurrent.py",
     "model/engine.py": "integration/test_rejected_texts.py",
     "model/decisions/reject.py": "integration/test_rejected_texts.py",
-    "model/decisions/promise.py": "integration/test_sets_with_a_promise.py",
     "models/config.py": "unit/models/test_build.py",
     "models/probing.py": "unit/tasks/test_hostile_model_folders.py",
     "models/expected.py": "unit/tasks/test_hostile_model_folders.py",
