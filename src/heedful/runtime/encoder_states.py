@@ -50,12 +50,6 @@ class EncoderStates:
     folder: Path | None = None
     kept: KeptRows | None = field(default=None, repr=False)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Let copies and pickles name the encoder, or hold its tensors, as a model folder does."""
-        from heedful.runtime.loading import states_of
-
-        return states_of, (self.origin(), {name: np.array(part) for name, part in self.content.items()})
-
     @property
     def width(self) -> int:
         """See `SentenceFeatures.width`."""

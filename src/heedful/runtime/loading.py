@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -281,11 +282,6 @@ _of_weights = kept(_read_encoder, most=2)
 _KEPT_ROWS = dict[str, KeptRows]()
 
 
-def states_of(origin: dict[str, str], content: Mapping[str, NDArray[np.generic]]) -> EncoderStates:
-    """Read the features that a pickle names or holds; see `read_states`."""
-    return read_states(origin, lambda: content)
-
-
 def read_states(
     origin: dict[str, str], content: Callable[[], Mapping[str, NDArray[np.generic]]]
 ) -> EncoderStates:
@@ -315,3 +311,15 @@ def read_states(
             "install the version of its package that it was trained with"
         )
     return found
+
+
+def _of_pickle(origin: dict[str, str], content: Mapping[str, NDArray[np.generic]]) -> EncoderStates:
+    return read_states(origin, lambda: content)
+
+
+def _reduced(states: EncoderStates) -> tuple[Any, ...]:
+    """Let copies and pickles name the encoder, or hold its tensors, as a model folder does."""
+    return _of_pickle, (states.origin(), {name: np.array(part) for name, part in states.content.items()})
+
+
+copyreg.pickle(EncoderStates, _reduced)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -84,7 +84,7 @@ class Tokenizer:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Let copies and pickles of a model find it by its name: what remembers words cannot be copied."""
-        return _of_name, (self.name, self.markup, self.normalize)
+        return partial(tokenizer, normalize=self.normalize), (self.name, self.markup)
 
     def chunks(self, text: str) -> list[str]:
         """Return the pieces of a text between white space; a tag or a link may be one, or none (`markup`)."""
@@ -184,10 +184,6 @@ def _words_of_normalized(split: WordSplitter, emoji: bool, text: str) -> tuple[s
         return split(text)
     parts = split_emoji(text)
     return tuple(word for k, part in enumerate(parts) for word in ((part,) if k % 2 else split(part)))
-
-
-def _of_name(name: str, markup: Markup, normalize: bool) -> Tokenizer:
-    return tokenizer(name, markup, normalize=normalize)
 
 
 @lru_cache(1 << 16)
