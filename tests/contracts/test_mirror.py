@@ -146,6 +146,7 @@ TESTED_BY = {
 TESTED_TOGETHER = {
     "contracts/test_one_option.py": ("tasks/classification.py", "tasks/sentences/score_task.py"),
     "integration/test_cli.py": (
+        "cli/answer_options.py",
         "cli/evaluate.py",
         "cli/explain.py",
         "cli/explained_input.py",

@@ -22,7 +22,9 @@ def form(line: str) -> str:
 
 
 @pytest.mark.english
-def test_the_tour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     if not PAGE.exists():
         pytest.skip("there is no docs/tour.md beside the tests")
     monkeypatch.chdir(tmp_path)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.answer_options import SetOptions, TreeOptions
 from heedful.cli.measuring_options import GoldOptions, OutcomeOptions, gold_options, judge
-from heedful.cli.option_groups import SetOptions, TextLimits, TreeOptions, grouped
+from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     computing_options,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.answer_options import TreeOptions
 from heedful.cli.guards import PAGE, WRITTEN, Written
-from heedful.cli.option_groups import TreeOptions, grouped
+from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, threads_option, tree_options
 
 if TYPE_CHECKING:

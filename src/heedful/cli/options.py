@@ -313,7 +313,7 @@ tree_options = together(
         help="With --tree, answer the deepest class or parent that is at least so likely.",
     ),
 )
-"""The options of commands whose classes may be paths; the record is `option_groups.TreeOptions`."""
+"""The options of commands whose classes may be paths; the record is `answer_options.TreeOptions`."""
 set_options = together(
     click.option(
         "--coverage",
@@ -333,4 +333,4 @@ set_options = together(
         "--by-class", is_flag=True, help="With --coverage, hold it for each class by itself, in larger sets."
     ),
 )
-"""The options of commands whose answers may have a set or an interval; the record is `option_groups.SetOptions`."""
+"""The options of commands whose answers may have a set or an interval; the record is `answer_options.SetOptions`."""

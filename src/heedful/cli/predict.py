@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.answer_options import SetOptions, TreeOptions
 from heedful.cli.guards import WRITTEN
-from heedful.cli.option_groups import Named, Requests, SetOptions, TextLimits, TreeOptions, grouped
+from heedful.cli.option_groups import Named, Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     asked_options,

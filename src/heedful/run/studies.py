@@ -154,10 +154,18 @@ def fold_settings(recipe: str, overrides: Sequence[str], folds: int) -> list[str
 
     Returns:
         ``key=value`` settings.
+
+    Raises:
+        UsageError: if the runs begin with a model, which may have learned from the rows of every fold.
     """
     if not folds:
         return []
     data = load_config(recipe, overrides).data
+    if data.learn_from:
+        raise UsageError(
+            f"data.learn_from = {data.learn_from}: this model may have learned from the rows that a fold holds out; "
+            "leave it out, or measure the model that learned on with heedful evaluate on other rows"
+        )
     own = bool(data.train) and not data.set and not data.test
     return [f"data.folds={folds}", *(["data.hold_out_fold=true"] if own else [])]
 

@@ -14,7 +14,7 @@ import tiny
 from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.run import RunResult, studies
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
-from heedful.run.studies import Study, run_study
+from heedful.run.studies import Study, fold_settings, run_study
 from heedful.storage import alone
 from heedful.storage.layout import SEED, Varied
 from heedful.training.progress import Silent
@@ -35,6 +35,15 @@ def test_mean_and_standard_deviation() -> None:
     assert "mean of 2" in study.render()
     assert "accuracy 0.8500 ± 0.0707" in study.render()
     assert study.render().endswith(f"protocol: {PROTOCOL.of_all_runs().sentence()}")
+
+
+def test_folds_refuse_a_model_that_may_have_learned_from_them() -> None:
+    with pytest.raises(UsageError, match=r"learn_from = runs/old: this model may have learned from the rows"):
+        fold_settings("my-texts", ["data.train=rows.csv", "data.learn_from=runs/old"], 5)
+    assert fold_settings("my-texts", ["data.train=rows.csv"], 5) == [
+        "data.folds=5",
+        "data.hold_out_fold=true",
+    ]
 
 
 def test_one_run_has_no_spread() -> None:
