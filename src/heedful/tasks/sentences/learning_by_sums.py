@@ -279,6 +279,9 @@ class _Ridge:
 
         Args:
             rows: all that the sums are of.
+
+        Returns:
+            The same in other features, and the rows in these.
         """
         count, width = rows.dense.shape
         if not 0 < count <= _FEW * width:
