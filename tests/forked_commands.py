@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 from pathlib import Path
+from typing import NoReturn
 
 from waiting import PATIENCE
 
@@ -101,3 +102,14 @@ class Forked:
         printed, said = (Path(file).read_text("utf-8") if Path(file).exists() else "" for file in self._files)
         self._place.cleanup()
         return printed, said
+
+
+def end_together() -> NoReturn:
+    """End a process of a group of torch's beside the others, at once.
+
+    Taking a DDP module down joins a thread of gloo while Python's lock is held, and that thread may wait for the lock.
+    """
+    from torch import distributed
+
+    distributed.barrier()
+    os._exit(0)

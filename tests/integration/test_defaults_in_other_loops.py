@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
 import tiny
-from forked_commands import CONTEXT
+from forked_commands import CONTEXT, end_together
 from heedful import TextClassifier, from_pretrained
 from heedful.data.batching import collate
 from heedful.nn import use_dense_gradients
@@ -141,7 +141,7 @@ def share(rank: int, folder: str, place: str) -> None:
     step(wrapped, ids[rank::2], gold[rank::2]).backward()
     if rank == 0:
         torch.save({n: p.grad for n, p in module.named_parameters()}, f"{place}/gradients.pt")
-    torch.distributed.destroy_process_group()
+    end_together()
 
 
 def test_ddp_with_two_processes_has_the_gradients_of_one(folder: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn, optim
 from torch.nn.functional import cross_entropy
 
 from described import built
-from forked_commands import CONTEXT
+from forked_commands import CONTEXT, end_together
 from heedful.nn import use_dense_gradients
 from heedful.structures import Batch, Sentences
 from waiting import PATIENCE
@@ -125,7 +125,7 @@ def share(rank: int, folder: str) -> None:
     cross_entropy(wrapped(ids[rank::2]), gold[rank::2]).backward()
     if rank == 0:
         torch.save([p.grad for p in module.parameters()], f"{folder}/gradients.pt")
-    torch.distributed.destroy_process_group()
+    end_together()
 
 
 def test_ddp_with_two_processes_has_the_gradients_of_one(tmp_path: Path) -> None:
