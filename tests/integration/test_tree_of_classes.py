@@ -12,7 +12,7 @@ import pytest
 
 import heedful
 import tiny
-from browsing import Opened, browser, launch, opened  # noqa: F401
+from browsing import Opened, browser, launch, opened, windows  # noqa: F401
 from heedful import BatchPredictor, TextClassifier
 from heedful.errors import UsageError
 from heedful_lab.repository import javascript_package
