@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -227,19 +228,23 @@ _OWN: tuple[type[AnyEstimator], ...] = (
 _BY_TASK = {task: kind for kind in _OWN for task in kind.tasks}
 
 
-def load(name: str) -> AnyEstimator | Any:
-    """Load a model that an installed package brings.
+def load(model: Path | str) -> AnyEstimator | Any:
+    """Load a trained model: yours, by its folder, or one that an installed package brings, by its name.
 
     Args:
-        name: such as "en-nli" of heedful-en; `heedful.storage.named_models.packaged_models` lists them.
+        model: a run folder such as "runs/reviews", the model folder in it, or a name such as "en-nli" of heedful-en;
+            `heedful.storage.named_models.packaged_models` lists the names. A folder comes before a name.
 
     Returns:
-        What `from_pretrained` returns for its folder.
+        What `from_pretrained` returns, which also takes models of the Hub and other limits.
 
     Raises:
-        UsageError: if no installed package has a model of this name.
+        ArtifactError: if the folder is missing, or a file in it is missing or altered.
+        UsageError: if there is neither such a folder nor an installed package with a model of this name.
     """
-    return from_pretrained(find_packaged(name))
+    if isinstance(model, str) and os.sep not in model and not os.path.lexists(model):
+        return from_pretrained(find_packaged(model))
+    return from_pretrained(model)
 
 
 def from_pretrained(

@@ -51,9 +51,13 @@ def find_model(name: Path | str, *, revision: str | None = None, download: bool 
     Raises:
         MissingExtraError: if the model must come from the Hub and huggingface_hub is not installed.
         DataError: if the Hub does not give the model.
-        UsageError: if a revision or a download is asked for what is not on the Hub.
+        UsageError: if it is no name and no path, or a revision or a download is asked for what is not on the Hub.
         ArtifactError: if it is a file.
     """
+    if not isinstance(name, (str, os.PathLike)):
+        raise UsageError(
+            f"a model is named by its folder or by its name, such as 'runs/reviews'; got {type(name).__name__}"
+        )
     text = str(name)
     if os.path.isfile(text):
         raise ArtifactError(
@@ -92,12 +96,10 @@ def find_packaged(name: str) -> Path:
     """
     names = packaged_models()
     if name not in names:
-        if os.path.isdir(name):
-            raise UsageError(
-                f"{name}: is a folder, not the name of a packaged model; use heedful.from_pretrained"
-            )
         hint = nearest(str(name), names) if names else "none is: pip install ./packages/heedful-en in a clone"
-        raise UsageError(f"no model {name!r} comes with an installed package; {hint}")
+        raise UsageError(
+            f"{name!r:.80}: there is no such folder, and no installed package has such a model; {hint}"
+        )
     return find_model(name)
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import heedful
 import tiny
-from heedful.errors import ArtifactError, DataError, OutputError, UsageError
+from heedful.errors import ArtifactError, DataError, HeedfulError, OutputError, UsageError
 from heedful.serving.shelf import named
 from heedful.storage import named_models
 from heedful.storage.named_models import find_model, push_model
@@ -144,8 +145,29 @@ def test_a_model_of_an_installed_package(
     assert named(["made-polarity", "other=made-polarity"]) == dict.fromkeys(
         ("made-polarity", "other"), tmp_path / "kept"
     )
-    with pytest.raises(UsageError, match="made-polarity"):
+    with pytest.raises(UsageError, match=r"no such folder.*made-polarity"):
         heedful.load("made-polarit")
+
+
+def test_load_opens_folders_as_it_opens_names(
+    model: heedful.TextClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.save_pretrained(tmp_path / "runs" / "mine" / "model")
+    monkeypatch.chdir(tmp_path / "runs")
+    for place in ("mine", "mine/model", "../runs/mine/", tmp_path / "runs" / "mine"):
+        loaded = heedful.load(place)
+        assert type(loaded) is heedful.TextClassifier
+        assert np.array_equal(loaded.predict_proba(TEXTS[:5]), model.predict_proba(TEXTS[:5]))
+    (tmp_path / "runs" / "file").write_text("x")
+    for wrong in ("mien", "runs/mine", "", "file", tmp_path / "nothing", tmp_path):
+        with pytest.raises(HeedfulError) as refused:
+            heedful.load(wrong)
+        assert "\n" not in str(refused.value)
+    readers: list[Callable[[Any], object]] = [heedful.load, heedful.from_pretrained, heedful.runtime.load]
+    for strange in (None, 5, ["mine"], model):
+        for read in readers:
+            with pytest.raises(UsageError, match="named by its folder"):
+                read(strange)
 
 
 _PACKAGED: list[Path] = []
