@@ -98,7 +98,7 @@ def command(
     from heedful.export.onnx_file import export_onnx
     from heedful.model.decisions import Wish
     from heedful.models.probing import refuse_overflow
-    from heedful.page import export_model_file, export_page
+    from heedful.page import export_model_file, export_page, note_of_size
     from heedful.runtime.settings import MISSING
     from heedful.storage.model_folder import load_model_folder
     from heedful.storage.ownership import own_bytes
@@ -155,3 +155,6 @@ def command(
         click.echo(
             f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
         )
+    sizes = [target.stat().st_size for target in (page, javascript) if target is not None]
+    if note := note_of_size(folder, max(sizes, default=0)):
+        click.echo(note, err=True)

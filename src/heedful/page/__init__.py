@@ -7,6 +7,6 @@ draw.
 """
 
 from heedful.page.model_file import export_model_file, model_bytes
-from heedful.page.model_page import export_page, render_page
+from heedful.page.model_page import export_page, note_of_size, render_page
 
-__all__ = ["export_model_file", "export_page", "model_bytes", "render_page"]
+__all__ = ["export_model_file", "export_page", "model_bytes", "note_of_size", "render_page"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from string import Template
@@ -17,11 +18,14 @@ from heedful.model.decisions import Promise
 from heedful.model.decisions.label_tree import LabelTree
 from heedful.page.javascript import asset, engine
 from heedful.page.model_file import has_network, model_bytes, title_of
+from heedful.runtime.sentence_part import SENTENCE, reads_encoder
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder
 
 SCRIPTS = ("pictures.js", "page.js")
 """What a page has beside the engine (`heedful.page.javascript`)."""
+LARGE = 8_000_000
+"""A file of more bytes is explained (`note_of_size`)."""
 
 
 def export_page(
@@ -88,6 +92,25 @@ def render_page(
         caveat=escape(CAVEAT) if has_network(folder) else "",
         version=heedful.__version__,
         model=base64.b64encode(model).decode("ascii"),
+    )
+
+
+def note_of_size(folder: ModelFolder, size: int) -> str:
+    """Return why a page, or a file for JavaScript, is large, and how the next one is small.
+
+    Args:
+        folder: the model.
+        size: of the file, in bytes.
+
+    Returns:
+        One sentence where most of a large file is a sentence encoder; empty otherwise.
+    """
+    table = folder.config.get(SENTENCE)
+    if size <= LARGE or not isinstance(table, Mapping) or not reads_encoder(table):
+        return ""
+    return (
+        "Most of it is the sentence encoder that the model reads. Trained with --set model.sentence=mean, which reads "
+        "word vectors in its place, a model has a page of a few MB (docs/exports.md)."
     )
 
 

@@ -249,6 +249,17 @@ def _read_texts(
     return states(origin, content)
 
 
+def reads_encoder(table: Mapping[str, object]) -> bool:
+    """Return whether a part reads the states of a sentence encoder, by what config.json says of it."""
+    texts = table.get("texts")
+    if not isinstance(texts, Mapping):
+        return False
+    parts = texts.get("parts") if texts.get("kind") == JOINED else [texts]
+    return isinstance(parts, list) and any(
+        isinstance(part, Mapping) and part.get("kind") == STATES for part in parts
+    )
+
+
 def vectors_table(vectors: MeanOfVectors) -> dict[str, object]:
     """Return what config.json says of word vectors: where their rows are."""
     return {"kind": MEAN, **asdict(vectors.origin)}

@@ -18,7 +18,7 @@ import torch
 import tiny
 from browsing import Opened
 from heedful.models import ModelConfig
-from heedful.page import javascript
+from heedful.page import javascript, model_page
 from heedful.runtime import load
 from heedful.runtime.parts import NO_PARTS
 from heedful.tasks import TextSettings, build_network, load_model, task_named
@@ -27,6 +27,7 @@ from heedful.text.vocabulary import Vocabulary
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 from heedful_lab.repository import page_kernels
 from waiting import until
+from whole_models import whole
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202e film & "dull"'
@@ -65,6 +66,22 @@ def test_the_policy_allows_its_own_script_and_style_alone(tmp_path: Path) -> Non
         digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
     assert not re.search(r"(?:src|href)=", content.replace("default-src", ""))
+
+
+@pytest.mark.parametrize(
+    ("task", "parts", "why"),
+    [("text", ("mean", "states"), True), ("pair", ("states",), True), ("text", ("wide", "mean"), False)],
+)
+def test_a_large_file_says_what_makes_it_large(
+    task: str, parts: tuple[str, ...], why: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, page = whole(tmp_path / "model", task, parts=parts), tmp_path / "model.html"
+    assert tiny.run("export", model, "--page", page).err == ""  # it is small
+    monkeypatch.setattr(model_page, "LARGE", 1_000)
+    for option, target in (("--page", page), ("--javascript", tmp_path / "model.heedful")):
+        said = tiny.run("export", model, option, target)
+        assert said.err.startswith("Most of it is the sentence encoder" if why else "")
+        assert said.err.count("\n") == why
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
