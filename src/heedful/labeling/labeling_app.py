@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from heedful.errors import DataError, OutputError
 from heedful.labeling.page_files import PAGES
-from heedful.labeling.session import Conflict, Session, Shown
+from heedful.labeling.session import REASONS, Conflict, Session, Shown
 from heedful.serving.bodies import refuse_unknown, wrong
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters
@@ -41,7 +41,7 @@ class LabelingApp(GuardedApp):
             "/v1/state": self._doing(("by",), lambda asked: session.state(_by(asked))),
             "/v1/next": self._doing(("by",), lambda asked: session.next(_by(asked))),
             "/v1/text": self._doing(("by", "id"), lambda asked: session.text(_by(asked), _text(asked, "id"))),
-            "/v1/label": self._doing(("by", "texts", "label", "note", "seen"), self._label),
+            "/v1/label": self._doing(("by", "texts", "label", "note", "seen", "why"), self._label),
             "/v1/together": self._doing(("by", "ids", "label"), self._together),
             "/v1/skip": self._doing(("by", "id"), self._skip),
             "/v1/undo": self._doing(("by",), lambda asked: session.undo(_by(asked))),
@@ -79,7 +79,9 @@ class LabelingApp(GuardedApp):
         note = _text(asked, "note", "")
         if len(note) > _LONGEST_NOTE:
             wrong("note", f"expected at most {_LONGEST_NOTE:,} characters, got {len(note):,}.")
-        return self._session.label(_by(asked), given, asked.get("label"), note, asked.get("seen"))
+        if (why := _text(asked, "why", "search")) not in REASONS:
+            wrong("why", f"expected one of {', '.join(REASONS)}.")
+        return self._session.label(_by(asked), given, asked.get("label"), note, asked.get("seen"), why)
 
     def _together(self, asked: _Fields) -> Shown:
         ids = asked.get("ids")

@@ -22,6 +22,8 @@ _SAMPLED = 1_500
 _ALIKE, _MOST_ALIKE = 0.5, 12
 """The smallest cosine of texts that are offered to be labeled together, and how many."""
 _LISTED = 100
+REASONS = ("random", "diverse", "uncertain", "doubtful", "search")
+"""What a text is shown for."""
 Shown = dict[str, object]
 """What the page gets, as plain values."""
 
@@ -128,7 +130,9 @@ class Session:
             self._people.hold(key, by)
         return self._shown(by, texts, why)
 
-    def label(self, by: str, texts: Texts, label: object, note: str, seen: object) -> Shown:
+    def label(
+        self, by: str, texts: Texts, label: object, note: str, seen: object, why: str = "search"
+    ) -> Shown:
         """Take a label; when this returns, it is on the disk.
 
         Args:
@@ -137,6 +141,8 @@ class Session:
             label: what was chosen.
             note: a remark.
             seen: the person's label that the page showed, None for none.
+            why: what the page says that the text was shown for; it counts where this process has not shown it, which
+                is after a restart.
 
         Returns:
             What the model would have said, and texts that are like this one.
@@ -152,7 +158,7 @@ class Session:
         with self._lock:
             person = self._people[by]
             new = Record(
-                texts, chosen, by, note, person.why.get(key, "search"), None if guess is None else guess.label
+                texts, chosen, by, note, person.why.get(key, why), None if guess is None else guess.label
             )
             change = self._changed(new, seen)
             if change is not None:

@@ -49,6 +49,8 @@ def test_a_person_labels_over_http(desk: Desk) -> None:
         ("/v1/label", {"by": "x" * 81, "texts": ["a"], "label": "good"}, 422),
         ("/v1/label", {"by": "Ann", "texts": ["a"], "label": "good", "more": 1}, 422),
         ("/v1/label", {"by": "Ann", "texts": ["a"], "label": "good", "note": "x" * 10_001}, 422),
+        ("/v1/label", {"by": "Ann", "texts": ["a"], "label": "good", "why": "pool"}, 422),
+        ("/v1/label", {"by": "Ann", "texts": ["a"], "label": "good", "why": 3}, 422),
         ("/v1/text", {"by": "Ann", "id": "0123456789abcdef"}, 422),
         ("/v1/together", {"by": "Ann", "ids": [], "label": "good"}, 422),
         ("/v1/together", {"by": "Ann", "ids": ["0123456789abcdef"], "label": "good"}, 422),
@@ -68,6 +70,24 @@ def test_a_window_of_yesterday_is_told_what_the_file_holds(desk: Desk) -> None:
     reply = client.ask("/v1/label", {**body, "label": "bad"})
     assert reply.status == 409
     assert desk.rows()[0]["label"] == "good"
+
+
+def test_a_window_from_before_a_restart_keeps_what_its_text_was_shown_for(desk: Desk, tmp_path: Path) -> None:
+    client = asked(desk)
+    shown = client.ask("/v1/next", {"by": "Ann"}).json()
+    assert shown["why"] == "random"
+    kept = {"by": "Ann", "texts": shown["texts"], "label": "good", "seen": None, "why": shown["why"]}
+    again = Desk(tmp_path, desk.texts)
+    client = asked(again)
+    assert client.ask("/v1/label", kept).status == 200
+    assert client.ask("/v1/label", {**kept, "texts": ["text number 3"], "why": "search"}).status == 200
+    here = client.ask("/v1/next", {"by": "Ann"}).json()
+    claimed = "search" if here["why"] == "diverse" else "diverse"
+    assert client.ask("/v1/label", {**kept, "texts": here["texts"], "why": claimed}).status == 200
+    assert [row["chosen"] for row in again.rows()] == ["random", "search", here["why"]]
+    checked = {**kept, "texts": ["text number 3"], "seen": "good", "why": "doubtful"}
+    assert client.ask("/v1/label", checked).status == 200  # it looked wrong before the restart, and is kept
+    assert [row["checked"] for row in again.rows()] == ["", "yes", ""]
 
 
 def test_a_full_disk_is_said_in_one_line(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

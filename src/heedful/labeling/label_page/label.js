@@ -79,7 +79,7 @@ function form() {
 
 async function save(label) {
   if (!text) return;
-  const reply = await call("label", { texts: text.texts, label, note: at("note").value, seen: text.label });
+  const reply = await call("label", { texts: text.texts, label, note: at("note").value, seen: text.label, why: text.why || "search" });
   last = reply;
   const guessed = reply.guess && text.why === "random" ? ` The model had guessed ${written(reply.guess.label)}${chance(reply.guess)}.` : "";
   offer(reply);
