@@ -177,7 +177,6 @@ REFUSED = {
         "JavaScript": "a page reads texts alone",
         "ONNX": "columns beside the text have no input in an ONNX file",
     },
-    "trees": {"explain": "No such option '--tree'"},
 }
 for _name in ("intervals", "sets of several labels", "several label columns"):
     REFUSED[_name] = REFUSED["sets"]
@@ -304,6 +303,7 @@ def explains(name: str, folder: Path) -> None:
     assert name != "kept examples" or found["neighbors"]
     assert name != "none of these" or found["none_of_these"]
     assert name != "feature columns" or found["attribution"]["columns"]
+    assert name != "trees" or found["attribution"]["label"] == theirs["label"]
 
 
 def encodes(name: str, folder: Path) -> None:

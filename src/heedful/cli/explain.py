@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.answer_options import TreeOptions
 from heedful.cli.explained_input import FeatureOptions, MethodOptions, feature_options
 from heedful.cli.guards import PAGE
 from heedful.cli.option_groups import Requests, TextLimits, grouped
@@ -22,6 +23,7 @@ from heedful.cli.options import (
     limit_options,
     neighbors_option,
     threads_option,
+    tree_options,
 )
 from heedful.cli.output import print_json, print_text, terminal_width
 from heedful.cli.reading_options import reading_options
@@ -102,6 +104,7 @@ class Views:
     0,
 )
 @feature_options
+@tree_options
 @input_options
 @reading_options
 @click.option(
@@ -129,12 +132,13 @@ class Views:
 @limit_options
 @threads_option
 @json_option
-@grouped(requests=Requests, method=MethodOptions, limits=TextLimits, views=Views)
+@grouped(requests=Requests, method=MethodOptions, tree=TreeOptions, limits=TextLimits, views=Views)
 def command(
     model: Path,
     requests: Requests,
     method: MethodOptions,
     features: FeatureOptions,
+    tree: TreeOptions,
     policy: bool,
     whole: Path | None,
     limits: TextLimits,
@@ -153,6 +157,9 @@ def command(
     shows the same features in another sentence. --compare explains the input by a second model too.
     --policy shows how the policy of MDMAN opened the masks.
 
+    With --tree, classes are paths, such as sport/football: the words are explained of the class or parent that is
+    answered, and --why names any of them.
+
     --all FILE looks at the whole model instead of one text: FILE is a table with labels that MODEL was not trained on.
 
     Example: heedful explain runs/reviews "I found that song superb." --html why.html
@@ -162,11 +169,13 @@ def command(
     from heedful.cli.requests import gather
 
     views.check()
-    how = Explaining(method, features, policy, {"predicates": requests.predicates}, limits)
+    how = Explaining(method, features, policy, {"predicates": requests.predicates}, limits, tree)
     if whole is not None:
         from heedful.cli.whole_model import show_whole
 
         views.refuse_beside_all()
+        if tree != TreeOptions():
+            raise UsageError("--tree and --at-least are for one text; leave them out with --all")
         show_whole(model, whole, how, requests, views.html, as_json=views.as_json)
         return
     explaining = how.opened(model)

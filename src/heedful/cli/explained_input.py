@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from heedful.cli.answer_options import TreeOptions
 from heedful.cli.opened_model import opened, refuse_long, with_torch
 from heedful.cli.option_groups import NO_OPTION, TextLimits
 from heedful.errors import DataError, UsageError
@@ -202,6 +203,7 @@ class Explaining:
         policy: whether the steps of a policy are shown.
         given: options that not every task takes.
         limits: of the texts.
+        tree: whether classes are paths of a tree.
     """
 
     asked: MethodOptions
@@ -209,9 +211,13 @@ class Explaining:
     policy: bool
     given: Mapping[str, object]
     limits: TextLimits
+    tree: TreeOptions = field(default_factory=TreeOptions)
 
     def opened(self, folder: Path) -> AnyModel:
         """Open a model, without torch if its method needs none."""
+        return self.tree.of(self._opened(folder))
+
+    def _opened(self, folder: Path) -> AnyModel:
         needed: Capability = "gradients" if self.asked.needs_torch else "look"
         model = opened(folder, self.limits, options=self.given, needs=[needed])
         if "gradients" in model.engine.can or self.asked.method or not prefers_torch(model.metrics):

@@ -260,6 +260,8 @@ class Estimator(SavedEstimator[Model]):
         seed: int = 0,
         why: str | None = None,
         faithfulness: bool = True,
+        tree: str | None = None,
+        at_least: float | None = None,
     ) -> Explanation:
         """Show what each word contributes, and what the model looked at.
 
@@ -270,9 +272,14 @@ class Estimator(SavedEstimator[Model]):
             seed: likewise.
             why: likewise.
             faithfulness: likewise.
+            tree: what separates the levels of classes that are paths, such as "/": a parent may be explained too.
+            at_least: the probability at which the answer stops in the tree; None for the class itself.
 
         Returns:
             The explanation; ``.to_html(path)``, ``.to_figure(path)``, ``.to_text()``.
+
+        Raises:
+            UsageError: if an answer is to stop in a tree and there is none; see `heedful.model.model.Model.in_tree`.
         """
         how: dict[str, object] = {
             "method": method,
@@ -281,7 +288,10 @@ class Estimator(SavedEstimator[Model]):
             "why": why,
             "faithfulness": faithfulness,
         }
-        return self.predictor.explain(self._request(request), **how)
+        if tree is None and at_least is not None:
+            raise UsageError("at least: says where an answer in a tree stops: add the tree, such as tree='/'")
+        model = self.predictor if tree is None else self.predictor.in_tree(tree, at_least)
+        return model.explain(self._request(request), **how)
 
     @classmethod
     def _targets_in(cls, predictor: Model, config: RunConfig) -> AnyTargets:

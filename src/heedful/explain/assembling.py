@@ -27,6 +27,7 @@ from heedful.explain.legends import System, by_caption, caption, default_notes
 from heedful.explain.methods.contributing import Explained, contributions
 from heedful.explain.methods.game import Game
 from heedful.explain.methods.method_names import DEFAULT, MethodChoice, attribute, check_method
+from heedful.explain.parent_shares import ParentShares
 from heedful.model.answers import Shown
 from heedful.model.sights import Looked, Sight
 from heedful.text.tokenize import Tokenizer
@@ -181,6 +182,7 @@ def assembled(
         score=shown.score,
         score_range=shown.score_range,
         quantity=shown.quantity,
+        parents=ParentShares.of(shown),
         alignments=alignments,
         method=system.name,
         notes={**own, **(notes or {})},
@@ -214,7 +216,7 @@ class ValuesExplained:
             why: the class that is asked about; None for the one that is answered.
 
         Returns:
-            The numbers; of classes and labels with those that are most probable beside it.
+            The numbers; of classes, their parents and labels with those that are most probable beside it.
 
         Raises:
             UsageError: if there is no such class.
@@ -222,11 +224,14 @@ class ValuesExplained:
         value = ExplainedValue.of_answer(shown, why)
         if not value.is_log_odds:
             return cls(value, (), shown)
-        order = sorted(range(len(shown.labels)), key=lambda place: -shown.probabilities[place])
-        others = [place for place in order if place != value.column][:OTHERS]
-        return cls(
-            value, tuple(ExplainedValue.of_answer(shown, shown.labels[each]) for each in others), shown
-        )
+        shares = dict(zip(shown.labels, shown.probabilities, strict=True))
+        if (parents := ParentShares.of(shown)) is not None and shown.tree is not None:
+            below = shown.tree.parents  # a parent of all classes has nothing to explain
+            inner = parents.probabilities.items()
+            shares |= {name: share for name, share in inner if len(below[name]) < len(shown.labels)}
+        order = sorted(shares, key=lambda name: -shares[name])
+        others = [name for name in order if name != value.label][:OTHERS]
+        return cls(value, tuple(ExplainedValue.of_answer(shown, name) for name in others), shown)
 
     @property
     def reach(self) -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import check_known
-from heedful.model.answers import Shown
+from heedful.errors import UsageError, check_known
+from heedful.model.answers import Shown, ShownTree
 from heedful.text.characters import visible
 
 Values = NDArray[np.float64]
@@ -19,8 +19,9 @@ _STEPS = 64
 class ExplainedValue:
     """What contributions add up to.
 
-    Of a class it is the log-odds ``log(p / (1 - p))`` of its probability, the temperature included; of one of several
-    labels likewise, each by itself; of grades the expected grade; else the number itself.
+    Of a class it is the log-odds ``log(p / (1 - p))`` of its probability, the temperature included, and of a parent of
+    classes those of the sum of their probabilities; of one of several labels likewise, each by itself; of grades the
+    expected grade; else the number itself.
 
     Attributes:
         kind: see `Shown.kind`.
@@ -29,6 +30,7 @@ class ExplainedValue:
         temperature: what logits are divided by before the softmax.
         quantity: what a number is called; empty where that is not known.
         rivals: of label columns the numbers of the classes of its column; empty where all classes are rivals.
+        below: of a parent the numbers of the classes that it has; empty for a class.
     """
 
     kind: str
@@ -37,6 +39,7 @@ class ExplainedValue:
     temperature: float = 1.0
     quantity: str = ""
     rivals: tuple[int, ...] = ()
+    below: tuple[int, ...] = ()
 
     @classmethod
     def of_answer(cls, shown: Shown, label: str | None = None) -> ExplainedValue:
@@ -44,20 +47,31 @@ class ExplainedValue:
 
         Args:
             shown: the answer.
-            label: another class than the one that is answered; None for that.
+            label: another class or parent than the one that is answered; None for that.
 
         Returns:
             The value.
 
         Raises:
-            UsageError: if there is no such class, or the answer is a number.
+            UsageError: if there is no such class, the answer is a number, or the parent has all classes.
         """
         if shown.score is not None:
             if label is not None:
                 check_known(label, (), "a model of numbers has no classes")
             return cls(shown.kind, quantity=shown.quantity)
+        parents = {} if shown.tree is None else shown.tree.parents
         if label is not None:
-            check_known(label, shown.labels, f"there is no class {label!r:.80}")
+            check_known(label, (*shown.labels, *parents), f"there is no class {label!r:.80}")
+        elif shown.tree is not None:
+            label = _answered(shown, shown.tree)
+        if label in parents:
+            below = tuple(parents[label])
+            if len(below) == len(shown.labels):
+                raise UsageError(
+                    f"the parent {label!r:.80} has every class of this model, so that its probability is always 1 and "
+                    "no word changes it; ask why it is one of the classes or parents below it"
+                )
+            return cls(shown.kind, label=label, temperature=shown.temperature, below=below)
         column = shown.best if label is None else shown.labels.index(label)
         rivals = shown.rivals[column] if shown.rivals else ()
         return cls(shown.kind, column, shown.labels[column], shown.temperature, rivals=rivals)
@@ -82,12 +96,11 @@ class ExplainedValue:
     def value(self, logits: Values) -> Values:
         """Return the number for logits [N, Y], [N]."""
         wide = np.asarray(logits, np.float64) / self.temperature
-        own = wide[:, self.column]
         if self.kind == "class":
-            return own - _log_sum(wide[:, self._others(wide.shape[1])])
+            return _log_sum(wide[:, self.own]) - _log_sum(wide[:, self.others(wide.shape[1])])
         if self.kind == "grade":
             return _softmax(wide) @ np.arange(1.0, wide.shape[1] + 1)
-        return own
+        return wide[:, self.column]
 
     def shown(self, logits: Values) -> Values:
         """Return what the answer shows, the probability or the number itself, for logits [N, Y], [N]."""
@@ -98,19 +111,24 @@ class ExplainedValue:
         """Return how the number changes with each of the logits [N, Y], [N, Y]."""
         wide = np.asarray(logits, np.float64) / self.temperature
         made = np.zeros_like(wide)
-        made[:, self.column] = 1.0
+        made[:, self.own] = _softmax(wide[:, self.own])
         if self.kind == "class":
-            others = self._others(wide.shape[1])
+            others = self.others(wide.shape[1])
             made[:, others] = -_softmax(wide[:, others])
         elif self.kind == "grade":
             shares, grades = _softmax(wide), np.arange(1.0, wide.shape[1] + 1)
             made = shares * (grades - (shares @ grades)[:, None])
         return made / self.temperature
 
-    def _others(self, outputs: int) -> NDArray[np.int64]:
-        """Return the numbers of the classes that share the probability with this one."""
-        rivals = np.array(self.rivals or range(outputs), np.int64)
-        return rivals[rivals != self.column]
+    @property
+    def own(self) -> list[int]:
+        """The numbers of the logits whose shares it adds up: those of the classes of a parent, else its own."""
+        return list(self.below or (self.column,))
+
+    def others(self, outputs: int) -> list[int]:
+        """Return the numbers of the classes that share the probability with it, of so many."""
+        own, rivals = set(self.own), self.rivals or range(outputs)
+        return [place for place in rivals if place not in own]
 
     def mean_gradient(self, start: Values, end: Values) -> Values:
         """Return the gradient averaged over the straight line between two rows of logits, [Y].
@@ -125,6 +143,14 @@ class ExplainedValue:
     def named(self, label: str) -> ExplainedValue:
         """Return the same under another name: of tags the tag and its word."""
         return replace(self, label=label)
+
+
+def _answered(shown: Shown, tree: ShownTree) -> str:
+    """Return the node that is answered; the likeliest leaf where that is the parent of all, which nothing changes."""
+    if len(tree.parents.get(tree.answered, ())) < len(shown.labels):
+        return tree.answered
+    shares = dict(zip(shown.labels, shown.probabilities, strict=True))
+    return max((name for name in shown.labels if name not in tree.parents), key=shares.__getitem__)
 
 
 def probability(log_odds: Values | float) -> Values:

@@ -22,7 +22,7 @@ from heedful.explain.methods import WITH_TORCH, MethodChoice, Question
 from heedful.explain.methods.game import Examples, Game, game_of
 from heedful.explain.neighbors import SHOWN, Neighbor, neighbors
 from heedful.explain.standing import by_default
-from heedful.explain.strangeness import strangeness
+from heedful.explain.strangeness import Strangeness, strangeness
 from heedful.explain.tag_explanations import explain_tags
 from heedful.explain.word_pieces import on_words
 from heedful.machine.canceling import in_steps
@@ -85,7 +85,7 @@ def explain(
         explanation,
         standing=standing or explanation.standing,
         neighbors=_alike(model, asked.texts, alike),
-        none_of_these=strangeness(model, asked.block, asked.whole),
+        none_of_these=_strange(model, asked, explanation.nearest),
     )
     return explained_by(
         beside,
@@ -96,6 +96,12 @@ def explain(
         deletions=faithfulness and asked.values.shown.deletable,
         added=len(sight.prefix),
     )
+
+
+def _strange(model: Model[Any, Any], asked: _Asked, nearest: str | None) -> Strangeness | None:
+    """Return how unlike all training texts the texts are; in a tree the nearest class may be a parent."""
+    found = strangeness(model, asked.block, asked.whole)
+    return found if found is None or model.tree is None else replace(found, nearest=str(nearest))
 
 
 def _alike(model: Model[Any, Any], texts: tuple[str, ...], count: int | None) -> tuple[Neighbor, ...]:
@@ -151,6 +157,7 @@ class _Asked:
         alone, parts = model.encoder == NO_NETWORK, engine.parts.about(reading.row(block))
         game = game_of(sides, whole, None if alone else network, parts, engine.mask)
         shown = with_quantity(model.decision.shown(whole), model.run_settings)
+        shown = shown if model.tree is None else model.tree.shown(shown)
         return cls(block, texts, read.tokens, whole, game, ValuesExplained.of(shown, why))
 
     def seen(self, model: Model[Any, Any]) -> tuple[Explanation, Sight]:

@@ -15,6 +15,7 @@ from heedful.errors import DataError, UsageError
 from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.neighbors import Neighbor
+from heedful.explain.parent_shares import ParentShares
 from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.strangeness import Strangeness
 from heedful.explain.word_features import WordFeatures
@@ -175,6 +176,7 @@ class Explanation:
         neighbors: training examples that the texts resemble, of a model that keeps them.
         chosen: of several labels those that are answered, the likeliest first; None for a model that answers one.
         none_of_these: how unlike all training texts the texts are, of a model that may answer none of its classes.
+        parents: those of classes that are paths, and which node is answered; None where they were not taken as paths.
     """
 
     sides: tuple[SentenceView, ...]
@@ -197,6 +199,7 @@ class Explanation:
     neighbors: tuple[Neighbor, ...] = ()
     none_of_these: Strangeness | None = None
     chosen: tuple[str, ...] | None = None
+    parents: ParentShares | None = None
 
     def __post_init__(self) -> None:
         _set(self, sides=tuple(self.sides), labels=tuple(self.labels), notes=dict(self.notes))
@@ -213,8 +216,10 @@ class Explanation:
             _set(self, chosen=tuple(map(str, self.chosen)))
             if not set(self.chosen) <= set(self.labels):
                 raise UsageError(f"chosen must be labels; got {self.chosen!r:.80}.")
-        if self.answered is not None and self.answered not in self.labels:
-            raise UsageError(f"answered must be one of the labels; got {self.answered!r:.80}.")
+        nodes = () if self.parents is None else (*self.labels, *self.parents.probabilities)
+        for said, known in ((self.answered, self.labels), (self.parents and self.parents.answered, nodes)):
+            if said is not None and said not in known:
+                raise UsageError(f"answered must be one of the labels; got {said!r:.80}.")
         numbers = np.asarray(
             [*self.probabilities, *(() if self.score is None else (self.score,))], dtype=float
         )
@@ -237,7 +242,9 @@ class Explanation:
 
     @property
     def nearest(self) -> str | None:
-        """The most probable label, or `answered`; None where only a score was predicted."""
+        """The most probable label, or `answered`, or the node of a tree; None where only a score was predicted."""
+        if self.parents is not None:
+            return self.parents.answered
         if self.answered is not None:
             return self.answered
         return self.labels[int(np.argmax(self.probabilities))] if self.labels else None
@@ -254,7 +261,9 @@ class Explanation:
         """
         if self.none_of_these is not None and self.none_of_these.rejected:
             return self.none_of_these.share
-        return dict(zip(self.labels, self.probabilities, strict=True)).get(str(self.predicted), 1.0)
+        parents = {} if self.parents is None else self.parents.probabilities
+        shares = {**dict(zip(self.labels, self.probabilities, strict=True)), **parents}
+        return shares.get(str(self.predicted), 1.0)
 
     def to_dict(self) -> dict[str, object]:
         """Turn into plain lists and numbers, ready for ``json.dumps``; `from_dict` gives the same record back."""
@@ -330,6 +339,7 @@ _PARTS: dict[str, Callable[..., object]] = {
     "attribution": Attribution,
     "features": WordFeatures,
     "none_of_these": Strangeness,
+    "parents": ParentShares,
 }
 """A field that is a record of its own, to the class of the record."""
 _SEVERAL: dict[str, Callable[..., object]] = {
@@ -382,7 +392,7 @@ def _plain(value: object) -> object:
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, Attribution | Neighbor | WordFeatures | PolicySteps | Strangeness):
+    if isinstance(value, Attribution | Neighbor | WordFeatures | PolicySteps | Strangeness | ParentShares):
         return value.as_dict()
     if isinstance(value, DeletionScore | MapPlace | TagOfWord):
         return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}

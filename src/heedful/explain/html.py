@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -168,7 +168,8 @@ def headline(explanation: Explanation) -> tuple[str, str]:
     strange = explanation.none_of_these
     if strange is not None and strange.rejected:
         return strange.label, strange.standing
-    return str(explanation.predicted), f"{percent(explanation.certainty)}{by_cost}"
+    rule = "" if explanation.parents is None else explanation.parents.rule
+    return str(explanation.predicted), f"{percent(explanation.certainty)}{by_cost}{rule}"
 
 
 def _top(explanation: Explanation) -> str:
@@ -191,7 +192,8 @@ def reading_of(explanation: Explanation) -> str:
 def probability_table(explanation: Explanation) -> str:
     """Return a table of the labels or grades with their probabilities; nothing where there are none.
 
-    Of more than six labels the five most probable ones are shown, and the rest is folded away.
+    Parents of classes that are paths have a table of their own. Of more than six labels the five most probable ones are
+    shown, and the rest is folded away.
     """
     if explanation.tags:
         return _tag_table(explanation)
@@ -200,12 +202,18 @@ def probability_table(explanation: Explanation) -> str:
     answers = list(zip(explanation.labels, explanation.probabilities, strict=True))
     if explanation.score is None:
         answers.sort(key=lambda answer: (not explanation.answers(answer[0]), -answer[1]))
+    kind = "label" if explanation.chosen is not None else "answer" if explanation.score is None else "grade"
+    parents = {} if explanation.parents is None else explanation.parents.probabilities
+    table = _share_table(kind, explanation, answers)
+    return table + (_share_table("parent", explanation, parents.items()) if parents else "")
+
+
+def _share_table(kind: str, explanation: Explanation, answers: Iterable[tuple[str, float]]) -> str:
     rows = [
         f"<tr{' class=best' if explanation.answers(label) else ''}><td>{_safe(label)}</td>"
         f'<td class="bar">{_bar(p)}</td><td class="r">{percent(p)}</td></tr>'
         for label, p in answers
     ]
-    kind = "label" if explanation.chosen is not None else "answer" if explanation.score is None else "grade"
     head = f'<tr><th>{kind}</th><th><span class="unseen">share</span></th><th class="r">probability</th></tr>'
     if len(rows) <= _MANY_LABELS:
         return f"<table>{head}{''.join(rows)}</table>"

@@ -47,6 +47,7 @@ def render_text(
     width = max(width, _NARROWEST)
     said = _prediction(explanation).split("\n")
     lines = said if explanation.tags else [pen.bold(line) for line in _wrapped(said[0], width)]
+    lines += [] if explanation.parents is None else _wrapped(explanation.parents.line(), width)
     attention = explanation.attribution is None if attention is None else attention
     lines += wrap(_deletion(explanation), width, subsequent_indent=" " * _LABEL)
     lines += wrap(
@@ -108,16 +109,18 @@ def _prediction(explanation: Explanation) -> str:
         span = explanation.score_range
         name = shorten(visible(explanation.quantity or "score"), 40)
         return f"{name} {explanation.score:.2f}" + ("" if span is None else f" ({span[0]:g} to {span[1]:g})")
-    answers = sorted(
-        zip(explanation.labels, explanation.probabilities, strict=True),
-        key=lambda a: (not explanation.answers(a[0]), -a[1]),
-    )
+    parents = explanation.parents
+    shares = dict(zip(explanation.labels, explanation.probabilities, strict=True))
+    if parents is not None and parents.answered in parents.probabilities:
+        shares[parents.answered] = parents.probabilities[parents.answered]
+    answers = sorted(shares.items(), key=lambda a: (not explanation.answers(a[0]), -a[1]))
     if explanation.tags:
         return "\n".join(_tags(explanation))
     told = [f"{visible(label)} {percent(p)}" for label, p in answers]
     count = 1 if explanation.chosen is None else len(explanation.chosen)
     first, rest = ", ".join(told[:count]) or "no label", told[count:]
     first += " by the costs of wrong answers" if explanation.answered is not None else ""
+    first += "" if parents is None else parents.rule
     if len(rest) > _SHOWN:
         rest = [*rest[: _SHOWN - 1], f"{len(rest) - _SHOWN + 1:,} more"]
     no = "not " if explanation.chosen is not None else ""

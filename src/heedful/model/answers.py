@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Generic, Literal, Protocol, TypeVar
 
@@ -178,6 +178,21 @@ class LabelsAnswer(_OfTexts):
 
 
 @dataclass(frozen=True)
+class ShownTree:
+    """What a shown answer has where its classes were taken as paths.
+
+    Attributes:
+        parents: name of each parent to the numbers of the classes below it, and its own where it is a class.
+        answered: the class or the parent that is answered.
+        at_least: the probability that the answer must have; None where the class itself is answered.
+    """
+
+    parents: Mapping[str, Sequence[int]]
+    answered: str
+    at_least: float | None
+
+
+@dataclass(frozen=True)
 class Shown:
     """An answer as an explanation shows it.
 
@@ -194,6 +209,7 @@ class Shown:
         temperature: what logits are divided by before.
         quantity: what a number is called, such as the column of its gold; empty where that is not known.
         rivals: of label columns for each class the numbers of those of its column; empty where all classes are rivals.
+        tree: what classes that are paths add; None where they were not taken as such.
     """
 
     labels: tuple[str, ...] = ()
@@ -207,6 +223,7 @@ class Shown:
     temperature: float = 1.0
     quantity: str = ""
     rivals: tuple[tuple[int, ...], ...] = ()
+    tree: ShownTree | None = None
 
     def __post_init__(self) -> None:
         """Refuse a number that is said to be the choice of a class."""

@@ -154,8 +154,14 @@ class Model(ABC, Generic[B, A_co]):
         Raises:
             UsageError: see `heedful.model.decisions.label_tree.tree_of`; or if its answers are no classes.
         """
+        return self.along(self.tree_of(separator, at_least))
+
+    def along(self, tree: LabelTree | None) -> Self:
+        """Return a model whose answers have the parents of a tree of its classes; the model itself where it is None."""
+        if tree is None:
+            return self
         found = copy.copy(self)
-        found.tree = self.tree_of(separator, at_least)
+        found.tree = tree
         return found
 
     def tree_of(self, separator: str, at_least: float | None = None) -> LabelTree:

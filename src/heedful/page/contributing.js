@@ -6,24 +6,24 @@ const PHRASES = 5, SHARE = 0.25, LEAST = 0.1, SHOWN = 10, NOTHING = 5e-4;
 
 // A number of an answer as a function of the logits: of a class or one of several labels its log-odds, of grades their
 // mean, else the number. ends: the least and the greatest number that there can be. rivals: the places of the classes
-// among which a class of a label column is chosen; null for all.
+// among which a class of a label column is chosen; null for all. below: of a parent the places of its classes; else null.
 class ExplainedValue {
-  constructor({ kind, column = 0, label = "", temperature = 1, quantity = "", ends = [0, 0], rivals = null }) {
-    Object.assign(this, { kind, column, label, temperature, quantity, ends, rivals });
+  constructor({ kind, column = 0, label = "", temperature = 1, quantity = "", ends = [0, 0], rivals = null, below = null }) {
+    Object.assign(this, { kind, column, label, temperature, quantity, ends, rivals, own: below ?? [column] });
   }
 
   get isLogOdds() { return this.kind === "class" || this.kind === "label"; }
 
   others(count) {
-    return (this.rivals ?? Array.from({ length: count }, (_, place) => place)).filter((place) => place !== this.column);
+    return (this.rivals ?? Array.from({ length: count }, (_, place) => place)).filter((place) => !this.own.includes(place));
   }
 
   value(logits) {
     const wide = logits.map((each) => each / this.temperature);
     if (this.kind === "grade") return sum(shared(wide).map((share, grade) => share * (grade + 1)));
     if (this.kind !== "class") return wide[this.column];
-    const others = this.others(wide.length).map((place) => wide[place]), top = Math.max(...others);
-    return wide[this.column] - top - Math.log(sum(others.map((each) => Math.exp(each - top))));
+    const total = (places) => logSum(places.map((place) => wide[place]));
+    return total(this.own) - total(this.others(wide.length));
   }
 
   gradient(logits) {
@@ -32,11 +32,10 @@ class ExplainedValue {
       const shares = shared(wide), mean = sum(shares.map((share, grade) => share * (grade + 1)));
       return shares.map((share, grade) => (share * (grade + 1 - mean)) / this.temperature);
     }
-    const made = wide.map((_, place) => Number(place === this.column));
-    if (this.kind === "class") {
-      const others = this.others(wide.length);
-      shared(others.map((place) => wide[place])).forEach((share, i) => { made[others[i]] = -share; });
-    }
+    const made = wide.map(() => 0), deal = (places, sign) => (
+      shared(places.map((place) => wide[place])).forEach((share, i) => { made[places[i]] = sign * share; }));
+    deal(this.own, 1);
+    if (this.kind === "class") deal(this.others(wide.length), -1);
     return made.map((each) => each / this.temperature);
   }
 

@@ -66,9 +66,9 @@ class Model {
     const logits = Array.from(own, (logit, number) => logit + beside[number]);
     sides.forEach((side, number) => Object.assign(side, looks[number]?.result()));
     const decided = this.decided(logits);
-    const rejected = this.rejecting?.of(decided, logits, this.temperature, sides.map(({ read }) => read));
-    const answer = { ...decided, ...rejected, ...this.promised(decided) };
-    return { ...answer, ...(this.tree && inTree(answer, this.labels, this.tree)), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
+    const placed = { ...decided, ...(this.tree && inTree(decided, this.labels, this.tree)) };
+    const rejected = this.rejecting?.of(placed, logits, this.temperature, sides.map(({ read }) => read));
+    return { ...placed, ...rejected, ...this.promised(decided), logits, sides, alignments: this.aligned(looks.at(-1), sides) };
   }
 
   // What logits stand for; see heedful.model.decisions. {label, chosen, score, probabilities}
@@ -127,9 +127,9 @@ class Model {
     return Array.from({ length: this.outputs }, (_, k) => sum(parts.map((logits) => logits[k])));
   }
 
-  // What each word contributes to an answer of `predict`, and to the classes most probable beside it; see
+  // What each word contributes to an answer of `predict`, and to the classes and parents most probable beside it; see
   // contributing.js. An iterator, so that whoever draws may rest between its steps; its last value is the list.
-  *contributions({ sides, logits, probabilities, label, score, strange }) {
+  *contributions({ sides, logits, probabilities, label, score, strange, parents }) {
     const shares = yield* sharesOf(this, sides, logits);
     const { temperature, quantity } = this, several = ["labels", "columns"].includes(this.kind), { rivals } = this;
     if (score !== null) {
@@ -137,17 +137,17 @@ class Model {
       const kind = this.kind === "grades" ? "grade" : "number";
       return [contributionsTo(new ExplainedValue({ kind, quantity, ends }), shares, logits)];
     }
-    const order = [...probabilities.keys()].sort((a, b) => probabilities[b].probability - probabilities[a].probability);
-    const named = strange?.nearest ?? label, stops = (this.tree?.at_least ?? null) !== null;  // at a parent: its likeliest class
-    const inside = (each) => each === named || (stops && each.startsWith(named + this.tree.separator));
-    const best = several ? order[0] : order.find((place) => inside(this.names[place]));
-    return [best, ...order.filter((place) => place !== best).slice(0, OTHERS)].map((column) => ({
-      ...contributionsTo(
-        new ExplainedValue({
-          kind: this.kind === "labels" ? "label" : "class", column, label: this.names[column], temperature, rivals: rivals[column] ?? null,
-        }), shares, logits),
-      probability: probabilities[column].probability,
-    }));
+    const nodes = new Map(probabilities.map(({ label: name, probability }, column) => [name, { column, probability }]));
+    for (const [name, probability] of Object.entries(parents ?? {})) nodes.set(name, { below: this.tree.parents[name], probability });
+    const tells = ({ below }) => (below?.length ?? 0) < this.outputs;  // a parent of all classes has nothing to explain
+    const order = [...nodes.keys()].filter((name) => tells(nodes.get(name))).sort((a, b) => nodes.get(b).probability - nodes.get(a).probability);
+    const named = strange?.nearest ?? label, leaf = order.find((name) => !nodes.get(name).below);
+    const best = !several && order.includes(named) ? named : leaf;
+    return [best, ...order.filter((name) => name !== best).slice(0, OTHERS)].map((name) => {
+      const { column, below, probability } = nodes.get(name), kind = this.kind === "labels" ? "label" : "class";
+      const explained = new ExplainedValue({ kind, column, below, label: name, temperature, rivals: rivals[column] ?? null });
+      return { ...contributionsTo(explained, shares, logits), probability };
+    });
   }
 
   // The same at once.
@@ -248,9 +248,9 @@ class Model {
 }
 
 // The parents of classes that are paths, and the node that is answered; see heedful.model.decisions.label_tree.
-function inTree({ label, probabilities }, labels, { separator, at_least: least, parents: below }) {
+function inTree({ probabilities }, labels, { separator, at_least: least, parents: below }) {
   const parents = Object.fromEntries(Object.entries(below).map(([name, own]) => [name, sum(own.map((place) => probabilities[place].probability))]));
-  if (least === null || !labels.includes(label)) return { parents };
+  if (least === null) return { parents };
   let stop = null;
   for (let level = 1; ; level += 1) {
     const nodes = new Map();

@@ -19,7 +19,6 @@ from heedful.serving.bodies import (
     ParsedRequest,
     model_name,
     read_input,
-    read_one,
     read_texts,
 )
 from heedful.serving.bounds import Bounds, Refused
@@ -38,7 +37,14 @@ from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, plain_json
 from heedful.serving.request_columns import with_columns
 from heedful.serving.served_model import Vector
-from heedful.serving.sets import promise_for, read_predicted, tree_for, tree_wish_of, wish_of
+from heedful.serving.sets import (
+    promise_for,
+    read_explained,
+    read_predicted,
+    tree_for,
+    tree_wish_of,
+    wish_of,
+)
 from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
 
@@ -148,7 +154,8 @@ class App(GuardedApp):
         fields = await self._fields(request)
         name, served = self._asked(fields)
         model = served.model
-        asked = with_columns(read_one(fields, pair=model.is_pair), fields, model.columns)
+        asked = with_columns(read_explained(fields, pair=model.is_pair), fields, model.columns)
+        tree = tree_for(model, tree_wish_of(asked))
         if self._explanations >= self.bounds.explanations:
             message = f"{self._explanations:,} explanations wait. Try again in a few seconds."
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, "server", message, again=3)
@@ -159,7 +166,7 @@ class App(GuardedApp):
         def work() -> tuple[str, str]:
             method, why = str(asked.options[METHOD]) or None, str(asked.options[WHY]) or None
             try:
-                explanation = model.explain(asked.requests[0], MethodChoice(method, why=why))
+                explanation = model.explain(asked.requests[0], MethodChoice(method, why=why), tree)
             except Exception as error:
                 field = METHOD if method else WHY
                 if isinstance(error, UsageError) and (method or why):

@@ -142,7 +142,7 @@ def read_texts(fields: Mapping[str, object], most: int) -> ParsedRequest:
     return read_list(fields, most, pair=False)
 
 
-def read_one(fields: Mapping[str, object], *, pair: bool) -> ParsedRequest:
+def read_one(fields: Mapping[str, object], *, pair: bool, further: Sequence[str] = ()) -> ParsedRequest:
     """Read the one text or pair that is to be explained.
 
     Args:
@@ -150,6 +150,7 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> ParsedRequest:
             explanation of another class, "neighbors" for training examples that the text resembles, "features_of" for
             single features of a word, "policy" for the steps of a policy.
         pair: whether the model takes pairs.
+        further: fields that are there beside these, which the caller reads.
 
     Returns:
         What is asked, with the options "page", "policy", "method", "why", "neighbors" and "features_of", strings empty
@@ -160,7 +161,8 @@ def read_one(fields: Mapping[str, object], *, pair: bool) -> ParsedRequest:
     """
     field = "pair" if pair else "text"
     refuse_unknown(
-        fields, ("model", field, FEATURES, "page", METHOD, WHY, NEIGHBORS, POLICY_STEPS, FEATURES_OF)
+        fields,
+        ("model", field, FEATURES, "page", METHOD, WHY, NEIGHBORS, POLICY_STEPS, FEATURES_OF, *further),
     )
     if field not in fields:
         said = 'a pair, "pair": [premise, hypothesis]' if pair else 'a text, "text": "..."'

@@ -71,6 +71,10 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
     pairs = {**texts, "items": _PAIR}
     rows = {**texts, "items": _ROW}
     yes = {"type": "boolean", "default": False}
+    tree = {
+        "tree": {**_TEXT, "minLength": 1},
+        "at_least": {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1},
+    }
     further = {
         "model": model,
         "page": yes,
@@ -79,14 +83,14 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
         "neighbors": {"type": "integer", "minimum": 0, "maximum": 100, "default": 0},
         "features_of": _TEXT,
         "policy": yes,
+        **tree,
     }
     asked = {
         "model": model,
         "coverage": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         "sets": {"enum": list(SET_METHODS), "default": SET_METHODS[0]},
         "by_class": yes,
-        "tree": {**_TEXT, "minLength": 1},
-        "at_least": {"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1},
+        **tree,
     }
     embedded = {
         "model": model,
@@ -122,7 +126,7 @@ def _paths(models: Sequence[str], bounds: Bounds, *, key: bool) -> dict[str, obj
             "Show what each word of one text or pair contributes to the answer, by a method; with why, to another "
             "class; with page, as a page of HTML too; with neighbors, with training examples that it resembles, of a "
             "model that keeps them; with features_of, with single features of a word; with policy, "
-            "with the steps of a policy.",
+            "with the steps of a policy; with tree, and at_least, of the class or the parent that is answered.",
             _body(
                 text={"text": _TEXT, "features": _ROW, **further},
                 pair={"pair": _PAIR, "features": _ROW, **further},

@@ -156,12 +156,15 @@ class ServedModel:
         with self._one_at_a_time:
             return [self._vector(text, self.model.encode([text])[0]) for text in texts]
 
-    def explain(self, request: Request, choice: MethodChoice | None = None) -> Explanation:
+    def explain(
+        self, request: Request, choice: MethodChoice | None = None, tree: LabelTree | None = None
+    ) -> Explanation:
         """Explain the answer to one request, as ``heedful explain`` does; what takes torch loads it for the first one.
 
         Args:
             request: what the model takes.
             choice: the method, and the class that is explained; None for the model's own.
+            tree: takes classes as paths, whose parents may be explained; None for classes alone.
 
         Returns:
             The explanation.
@@ -174,7 +177,7 @@ class ServedModel:
         from heedful.explain.methods import WITH_TORCH
 
         by_gradients = choice is not None and choice.method in WITH_TORCH
-        model = self._able("gradients" if by_gradients else "look")
+        model = self._able("gradients" if by_gradients else "look").along(tree)
         with contextlib.nullcontext() if model.engine.is_exact else self._one_at_a_time:
             return explain(model, request if self.columns is None else _given([request]), choice, alike=0)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from heedful.errors import UsageError, nearest
 from heedful.model.decisions import Wish
 from heedful.model.decisions.conformal import METHODS
-from heedful.serving.bodies import FEATURES, ParsedRequest, kind_of_value, read_list, wrong
+from heedful.serving.bodies import FEATURES, ParsedRequest, kind_of_value, read_list, read_one, wrong
 from heedful.serving.bounds import Refused
 
 if TYPE_CHECKING:
@@ -55,6 +55,23 @@ def read_predicted(fields: Mapping[str, object], most: int, *, pair: bool) -> Pa
     """
     asked = read_list(fields, most, pair=pair, further=(*FIELDS, FEATURES))
     return replace(asked, options={_WISH: _wish(fields), _TREE: _tree_wish(fields)})
+
+
+def read_explained(fields: Mapping[str, object], *, pair: bool) -> ParsedRequest:
+    """Read a request for an explanation; see `heedful.serving.bodies.read_one`.
+
+    Args:
+        fields: of the body; "tree" and "at_least" as in `read_predicted`.
+        pair: whether the model takes pairs.
+
+    Returns:
+        What is asked; `tree_wish_of` reads what is asked of a tree.
+
+    Raises:
+        Refused: with 422, naming the first field that is wrong.
+    """
+    asked = read_one(fields, pair=pair, further=(TREE, AT_LEAST))
+    return replace(asked, options={**asked.options, _TREE: _tree_wish(fields)})
 
 
 def wish_of(request: ParsedRequest) -> Wish | None:

@@ -154,7 +154,7 @@ class SentenceEngine(TorchEngine):
 
             wide = rows.double() / value.temperature
             if value.kind == "class":
-                return log_odds(wide, value.column)
+                return log_odds(wide, value)
             if value.kind == "grade":
                 return wide.softmax(dim=-1) @ torch.arange(1.0, wide.shape[1] + 1, dtype=wide.dtype)
             return wide[:, value.column]
@@ -220,7 +220,7 @@ class TaggingEngine(TorchEngine):
             batch = model.padded(block.dataset, np.array([0]))
 
             def odds(rows: Tensor) -> Tensor:
-                return log_odds(rows[:, place].double() + fixed, value.column)
+                return log_odds(rows[:, place].double() + fixed, value)
 
             return on_vectors(model.network, batch, odds, value.of)
 

@@ -15,6 +15,8 @@ VALUES = [
     ExplainedValue("label", 1, "b"),
     ExplainedValue("grade"),
     ExplainedValue("number"),
+    ExplainedValue("class", label="ab", temperature=1.3, below=(0, 2)),
+    ExplainedValue("class", 1, "x: b", rivals=(0, 1)),
 ]
 
 
@@ -27,6 +29,20 @@ def test_log_odds_are_those_of_the_softmax_at_its_temperature() -> None:
     shares = np.exp(LOGITS)
     assert VALUES[2].value(LOGITS) == pytest.approx(shares @ np.arange(1, 5) / shares.sum(axis=1))
     assert VALUES[3].value(LOGITS) == pytest.approx(LOGITS[:, 0])
+
+
+def test_log_odds_of_a_parent_are_those_of_the_sum_of_its_classes_with_torch_too() -> None:
+    torch = pytest.importorskip("torch")
+    from heedful.explain.methods.gradients import log_odds
+
+    parent, of_column = VALUES[4:]
+    shares = np.exp(LOGITS / 1.3)
+    p = (shares / shares.sum(axis=1, keepdims=True))[:, [0, 2]].sum(axis=1)
+    assert parent.value(LOGITS) == pytest.approx(np.log(p / (1 - p)))
+    assert of_column.value(LOGITS) == pytest.approx(LOGITS[:, 1] - LOGITS[:, 0])
+    for value in (parent, of_column):
+        found = log_odds(torch.from_numpy(LOGITS) / value.temperature, value)
+        assert found.numpy() == pytest.approx(value.value(LOGITS))
 
 
 def test_a_number_is_called_what_its_column_is_called() -> None:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.explain.attribution import Attribution
+from heedful.explain.explained_value import ExplainedValue
 from heedful.models import Network
 from heedful.nn import Embedding, PretrainedEmbedding
 from heedful.structures import Batch, Embedded, Sentences
@@ -72,10 +73,10 @@ def on_vectors(network: Network, batch: Batch, value: Callable[[Tensor], Tensor]
     return OnVectors(vectors, answer, of, tuple(int(side.valid.sum()) for side in batch.sides))
 
 
-def log_odds(logits: Tensor, column: int) -> Tensor:
-    """Return ``log(p / (1 - p))`` of one class of a softmax over logits [N, Y], [N]."""
-    others = [place for place in range(logits.shape[1]) if place != column]
-    return logits[:, column] - logits[:, others].logsumexp(dim=1)
+def log_odds(logits: Tensor, value: ExplainedValue) -> Tensor:
+    """Return ``log(p / (1 - p))`` of one class, or one parent of classes, of a softmax over logits [N, Y], [N]."""
+    others = value.others(logits.shape[1])
+    return logits[:, value.own].logsumexp(dim=1) - logits[:, others].logsumexp(dim=1)
 
 
 def gradient(problem: OnVectors) -> Attribution:

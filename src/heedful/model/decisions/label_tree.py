@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.model.answers import Answer
+from heedful.model.answers import Answer, Shown, ShownTree
 from heedful.model.decisions.decision import Shares
 
 
@@ -127,6 +127,13 @@ class LabelTree:
         if self.at_least is None or answer.label not in self.labels:
             return replace(answer, parents=parents)
         return replace(answer, label=self.stop(own)[0], parents=parents)
+
+    def shown(self, shown: Shown) -> Shown:
+        """Return an answer of classes, as an explanation shows it, with the node that is answered; see `add`."""
+        answered = shown.labels[shown.best]
+        if self.at_least is not None:
+            answered = self.stop(np.array(shown.probabilities))[0]
+        return replace(shown, tree=ShownTree(self.parents, answered, self.at_least))
 
 
 def tree_of(labels: Sequence[str], costs: Shares | None, separator: str, at_least: float | None) -> LabelTree:
