@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import resource
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +106,39 @@ def test_a_full_disk_is_said_in_one_line(desk: Desk, monkeypatch: pytest.MonkeyP
     assert "No space left on device" in reply.json()["error"]["message"]
     assert len(client.log) == 1
     assert desk.rows() == []
+
+
+@contextlib.contextmanager
+def no_file_above(size: int) -> Iterator[None]:
+    """Let no file of this process grow above a size: the system itself refuses to write, as it does on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_fills_up_while_a_person_labels_loses_nothing(desk: Desk, tmp_path: Path) -> None:
+    client, label = asked(desk), "good"
+    body = {"by": "Ann", "label": label, "seen": None, "note": "x" * 90}
+    statuses = []
+    with no_file_above(600):
+        for number in range(8):
+            reply = client.ask("/v1/label", {**body, "texts": [f"text number {number}"]})
+            statuses.append(reply.status)
+        refused = client.ask(
+            "/v1/label", {**body, "texts": ["text number 0"], "note": "y" * 900, "seen": label}
+        )
+    saved = statuses.count(200)
+    assert statuses == [200] * saved + [507] * (8 - saved)
+    assert 1 < saved < 8
+    assert refused.status == 507
+    assert reply.json()["error"]["message"].count("\n") == 0
+    assert [row["text"] for row in desk.rows()] == [f"text number {number}" for number in range(saved)]
+    assert all(row["note"] == "x" * 90 for row in desk.rows())
+    assert client.ask("/v1/label", {**body, "texts": [f"text number {saved}"]}).status == 200
+    assert len(desk.rows()) == len(Desk(tmp_path, desk.texts).rows()) == saved + 1
 
 
 @pytest.mark.parametrize(
