@@ -6,10 +6,12 @@ Importing the package is light: torch and the rest are imported when a name belo
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-from heedful.machine import threads
+from heedful.machine.waiting import spin_briefly
 
+TYPE_CHECKING = (
+    False  # a checker of types takes it for true; typing would be loaded before Ctrl-C is told in one line
+)
 if TYPE_CHECKING:
     from heedful.bulk.batch_predictor import BatchPredictor
     from heedful.estimators import (
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-threads.spin_briefly()  # the runtime of torch's threads reads it once, when torch is loaded
+spin_briefly()  # the runtime of torch's threads reads it once, when torch is loaded
 
 __all__ = [
     "Answer",
@@ -70,6 +72,8 @@ if not TYPE_CHECKING:  # a type checker knows the names above, and names those t
             raise AttributeError(f"module 'heedful' has no attribute {name!r}")
         if name in _WITHOUT_TORCH:
             return getattr(import_module(_HOMES[name]), name)
+        from heedful.machine import threads
+
         threads.begin()
         found = getattr(import_module(_HOMES[name]), name)
         threads.settle()

@@ -1,14 +1,9 @@
-"""How many threads compute, and how they wait: chosen for torch and the kernels, never against the user.
+"""How many threads compute: chosen for torch and the kernels, never against the user. `waiting` says how they wait.
 
-**Waiting.** The OpenMP threads of torch spin while they wait, for milliseconds: on cores that others need too, each
-barrier then waits for a thread that is not running while its fellow burns the core. Heedful lets them spin for a few
-microseconds and then sleep. The runtime reads its settings once, when torch is loaded: `spin_briefly` comes before.
-
-**Number.** No more than torch's own number, than the cores that the control group grants, or than the cores that other
-work leaves free; at least one. Heedful's kernels give the same bits with any number; some sums of torch differ in their
-last digits. So a training is repeated to the bit by the same number alone, and a run that goes on keeps its own
-(`kept`). The counters of the processors tell how
-many cores this process may use, and how much of them other work takes.
+No more than torch's own number, than the cores that the control group grants, or than the cores that other work leaves
+free; at least one. Heedful's kernels give the same bits with any number; some sums of torch differ in their last
+digits. So a training is repeated to the bit by the same number alone, and a run that goes on keeps its own (`kept`).
+The counters of the processors tell how many cores this process may use, and how much of them other work takes.
 
 Whatever the user set, in the environment, by ``--threads``, or by loading torch first, stays.
 """
@@ -21,19 +16,17 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Self
 
+from heedful.machine.waiting import POLICY, chosen
+
 ROOT = Path("/")
 _LOG = logging.getLogger(__name__)
-WAITING = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
-"""For GNU's OpenMP, which torch has under Linux, turns of the waiting loop; for those of LLVM and Intel milliseconds
-(not measured here: Intel's advice for torch)."""
-_POLICY = ("OMP_WAIT_POLICY", *WAITING)
 _NUMBER = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
-VARIABLES = (*_POLICY, *_NUMBER)
+VARIABLES = (*POLICY, *_NUMBER)
 """The settings of the user's that are honored."""
 _SHORTEST = 0.2
 """Seconds between two looks; the system counts in hundredths, of which fewer than 20 say little."""
@@ -167,14 +160,12 @@ class _State:
     """What was decided in this process.
 
     Attributes:
-        waiting: how threads wait, and who says so.
         asked: the number that the user gave.
         before: the first look at the load.
         open: whether a number is still to be chosen.
         choice: the last one chosen.
     """
 
-    waiting: str = "as torch's own"
     asked: int | None = None
     before: Look | None = None
     open: bool = False
@@ -182,18 +173,6 @@ class _State:
 
 
 _STATE = _State()
-
-
-def spin_briefly(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Let waiting threads sleep soon, unless the user has said how they wait, or torch is loaded already."""
-    # A parent process that is Heedful's own has passed on what it set.
-    if given := [name for name in _POLICY if name in environment and environment[name] != WAITING.get(name)]:
-        _STATE.waiting = f"{given[0]}={environment[given[0]]}"
-    elif "torch" in sys.modules:
-        _STATE.waiting = "as torch's own: it was loaded before heedful"
-    else:
-        environment.update(WAITING)
-        _STATE.waiting = "a short spin, then sleep"
 
 
 def begin(number: int | None = None) -> None:
@@ -318,7 +297,7 @@ def settings() -> dict[str, str | int]:
         reason = f"{given}={os.environ[given]}"
     else:
         reason = "torch's own number"
-    return {"threads": number, "threads_reason": reason, "threads_wait": _STATE.waiting}
+    return {"threads": number, "threads_reason": reason, "threads_wait": chosen()}
 
 
 def _of_torch() -> int:

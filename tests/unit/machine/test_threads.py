@@ -13,7 +13,8 @@ import pytest
 import torch
 
 from heedful.machine import threads
-from heedful.machine.threads import VARIABLES, WAITING, Look, choose, share
+from heedful.machine.threads import VARIABLES, Look, choose, share
+from heedful.machine.waiting import WAITING
 from waiting import PATIENCE
 
 

@@ -1,0 +1,26 @@
+"""The table of predictions of two commits, and the half that runs in a commit, on this one."""
+
+from __future__ import annotations
+
+from heedful_lab.studies import predicting_alone
+from heedful_lab.studies.predictions_of_two_commits import table
+
+
+def test_ratios_say_how_many_times_as_fast_the_second_is() -> None:
+    times = {
+        ("new", "first", "float32"): [80.0, 90.0, 70.0],
+        ("new", "first", "int8"): [100.0],
+        ("new", "second", "float32"): [50.0],
+        ("new", "second", "int8"): [40.0],
+        ("rate", "first", "int8"): [500.0],
+        ("rate", "second", "int8"): [750.0],
+    }
+    found = table(times)
+    assert "| 64 new texts, ms | 80.00 | 100.00 | 50.00 | 40.00 | 2.00 | 2.50 |" in found
+    assert "1.50 |" in found.splitlines()[-1]
+    assert "one text" not in found
+
+
+def test_texts_are_the_same_each_time_and_as_long_as_is_asked() -> None:
+    assert predicting_alone.texts(3, 1) == predicting_alone.texts(3, 1) != predicting_alone.texts(3, 2)
+    assert [len(text.split()) for text in predicting_alone.texts(3, 1, 10)] == [10, 10, 10]
