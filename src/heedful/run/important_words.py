@@ -17,6 +17,8 @@ from heedful.opening import open_model
 from heedful.training.stages import stage
 
 SECONDS, TEXTS = 2.0, 300
+_LEAST, _SHARE = 0.8, 1 / 8
+"""Seconds, and the share of what the process has taken so far: a short training is not much longer for its words."""
 ROUGH = MethodChoice("contributions", Sampling(rough=True))
 """How each of many texts is explained whose contributions are added up."""
 _PATIENCE = 2.5
@@ -66,13 +68,16 @@ class TimeLeft:
         return time.process_time() - self._processor >= self._seconds or clock >= _PATIENCE * self._seconds
 
 
-def important_words(folder: Path, examples: Sequence[Example], seconds: float = SECONDS) -> Important | None:
+def important_words(
+    folder: Path, examples: Sequence[Example], seconds: float | None = None
+) -> Important | None:
     """Explain some examples and add their words up.
 
     Args:
         folder: of the model.
         examples: from which texts are drawn.
-        seconds: after which no further text is explained.
+        seconds: of the processor, after which no further text is explained; None takes an eighth of what the process
+            has taken so far, from 0.8 to 2.
 
     Returns:
         The strongest words; None for a model that takes torch to explain, and for answers without contributions.
@@ -83,6 +88,8 @@ def important_words(folder: Path, examples: Sequence[Example], seconds: float = 
         return None
     if "look" not in model.engine.can:
         return None
+    if seconds is None:
+        seconds = min(max(_SHARE * time.process_time(), _LEAST), SECONDS)
     sums, time_left = WordSums(), TimeLeft(seconds)
     drawn = random.Random(0).sample(range(len(examples)), min(TEXTS, len(examples)))
     with stage("looking for important words", len(drawn)) as explained:
