@@ -7,20 +7,20 @@ from html import escape
 
 from heedful import __version__
 from heedful.explain.signed_words import SIGNED_LEVELS
-from heedful.explain.style import style_sheet
+from heedful.explain.style import UNOPENED, style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.text.characters import visible
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def page_of(title: str, sections: Sequence[str], style: str = "") -> str:
+def page_of(title: str, sections: Sequence[str], style: str = UNOPENED) -> str:
     """Put sections into one self-contained page without scripts.
 
     Args:
         title: its title, which is escaped here.
         sections: HTML; empty ones are left out.
-        style: further rules.
+        style: further rules; by default what a reader has not opened is not printed.
 
     Returns:
         The page.

@@ -69,7 +69,9 @@ footer{margin-top:34px;border-top:1px solid var(--line);padding-top:14px}
 @media (max-width:820px){main{padding:20px 16px}.top-grid{grid-template-columns:1fr}
 .pair{grid-template-columns:1fr}}
 @media print{main{padding:0;max-width:none}body{font-size:12px}.top-grid,.pair{gap:18px}
-.pair>div{break-inside:avoid}section{margin-top:16px;padding-top:12px}h2,h3,figcaption{break-after:avoid}}
+.pair>div{break-inside:avoid}section{margin-top:16px;padding-top:12px}h2,h3,figcaption{break-after:avoid}
+tr{break-inside:avoid}}
+@page{margin:14mm}
 """
 _SIGNED_RULES = """.note+table{margin-top:10px}
 .signed-key{white-space:nowrap;margin-right:.6em}
@@ -85,6 +87,10 @@ linear-gradient(var(--line),var(--line)) 50%/1px 100% no-repeat,var(--track)}
 .track-box.signed i{position:absolute;top:0}
 .track-box i.for{background:var(--own)}.track-box i.against{background:var(--context)}
 """
+UNOPENED = """
+@media print{details:not([open]),section:not(:has(>:not(details:not([open])))){display:none}}
+"""
+"""Leaves out on paper what a reader has not opened, and sections of nothing else."""
 _LIGHT_INK = """--page:#fff;--ink:#16202b;--soft:#5a6775;--line:#dbe2ea;--empty:#fbfcfd;--track:#eaeff4;
 --own:#1f68ad;--context:#c2570c;--context-soft:#f6c9a4;--muted:#5d7387;--against:#c2570c;"""
 _DARK_INK = """--page:#10161d;--ink:#e7edf3;--soft:#9aa8b6;--line:#2b3743;--empty:#141c24;--track:#22303c;

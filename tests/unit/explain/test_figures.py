@@ -4,10 +4,11 @@ import subprocess
 import sys
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from heedful.errors import MissingExtraError, OutputError, UsageError
-from heedful.explain import Explanation, draw
+from heedful.explain import Explanation, draw, panels
 
 
 def test_every_explanation_can_be_drawn(every, tmp_path):
@@ -61,3 +62,10 @@ def test_a_wrong_suffix_a_missing_package_and_a_bad_folder_are_told(pair, tmp_pa
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'heedful\[plot\]'"):
         draw(pair, tmp_path / "a.png")
+
+
+def test_no_figure_writes_a_minus_before_nothing():
+    figures = pytest.importorskip("matplotlib.figure")
+    axes = figures.Figure().subplots()
+    panels.paint_contributions(axes, ["a", "b", "c"], np.array([-0.001, 0.5, -0.25]), 2.0, 9.0)
+    assert [each.get_text() for each in axes.texts][:3] == ["0.00", "+0.50", "-0.25"]
