@@ -187,7 +187,10 @@ RUNS = ("study", "tune", "distil")
 NOT_IN_RUNS = {
     "several label columns": {"distil": "distil.teacher is not used by a task of label columns"},
     "feature columns": {"distil": "data.features cannot be used with distil.teacher"},
-    "learning on": dict.fromkeys(RUNS, "No such option '--from'"),
+    "learning on": {
+        **dict.fromkeys(RUNS, "No such option '--from'"),
+        "distil": "data.learn_from cannot be used with distil.teacher",
+    },
 }
 """What the commands that train several models say of what they do not have."""
 
@@ -464,7 +467,9 @@ def test_runs_refuse_in_a_line_what_they_do_not_have(
         "feature columns": ("--set=data.features=['price']",),
     }[name]
     for run, refusal in NOT_IN_RUNS[name].items():
-        more = ("--teacher", first) if run == "distil" else ()
+        more: tuple[object, ...] = ("--teacher", first) if run == "distil" else ()
+        if name == "learning on" and run == "distil":
+            given = (f"--set=data.learn_from={json.dumps(str(first))}",)
         made = tiny.run(run, table, *given, *more, "--out", tmp_path / "out", "--quiet")
         assert made.code == 2
         assert refusal in made.err.strip().splitlines()[-1]

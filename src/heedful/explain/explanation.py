@@ -217,9 +217,10 @@ class Explanation:
             if not set(self.chosen) <= set(self.labels):
                 raise UsageError(f"chosen must be labels; got {self.chosen!r:.80}.")
         nodes = () if self.parents is None else (*self.labels, *self.parents.probabilities)
-        for said, known in ((self.answered, self.labels), (self.parents and self.parents.answered, nodes)):
-            if said is not None and said not in known:
-                raise UsageError(f"answered must be one of the labels; got {said!r:.80}.")
+        stops = None if self.parents is None else self.parents.answered
+        for answer, known in ((self.answered, self.labels), (stops, nodes)):
+            if answer is not None and answer not in known:
+                raise UsageError(f"answered must be one of the labels; got {answer!r:.80}.")
         numbers = np.asarray(
             [*self.probabilities, *(() if self.score is None else (self.score,))], dtype=float
         )

@@ -30,6 +30,7 @@ from heedful.model.decisions.label_columns import LabelColumnsDecision
 from heedful.model.decisions.label_tree import LabelTree
 from heedful.model.decisions.labels import LabelsDecision
 from heedful.model.decisions.tags import TagsDecision
+from heedful.model.model import READS_COLUMNS
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.kernels import Floats
 from heedful.runtime.loading import load
@@ -88,9 +89,7 @@ def write_onnx(
         MissingExtraError: if onnx is not installed.
     """
     if inputs.parts.columns is not None:
-        raise NotExported(
-            "columns beside the text have no input in an ONNX file yet; predict with heedful predict or heedful-runtime"
-        )
+        raise NotExported(f"columns beside the text have no input in an ONNX file; {READS_COLUMNS}")
     graph, ports = Graph(), inputs.ports()
     answer, _ = output_names(description)
     outputs: dict[str, Port] = {answer: Port("float", ("B", "Y"))}

@@ -29,6 +29,8 @@ B = TypeVar("B")
 A_co = TypeVar("A_co", covariant=True)
 T = TypeVar("T")
 R = TypeVar("R")
+READS_COLUMNS = "answer with heedful predict or heedful serve, or from Python with heedful.runtime.load"
+"""What a message says that has no place for columns beside the text."""
 
 
 class Model(ABC, Generic[B, A_co]):
@@ -330,8 +332,7 @@ class Model(ABC, Generic[B, A_co]):
         if part is not None:
             names = ", ".join(part.columns.names)
             raise UsageError(
-                f"{reader} reads texts alone, and this model reads columns beside them ({names:.200}); answer with "
-                "heedful predict, or from Python"
+                f"{reader} reads texts alone, and this model reads columns beside them ({names:.200}); {READS_COLUMNS}"
             )
         return self
 

@@ -139,7 +139,10 @@ def _score(search: Search, values: Mapping[str, object], folder: Path, reporter:
     config = override(search.config, values)
     prepared = without_test(prepare(config, search.data))
     run = train(config, prepared, folder=folder, resume=True, reporter=reporter)
-    return run.fit.best_metrics[config.train.metric]
+    metric = config.train.metric
+    return {**run.dev.metrics, **run.fit.best_metrics}[
+        metric
+    ]  # linear parts alone have no steps to choose among
 
 
 def without_test(prepared: Prepared) -> Prepared:

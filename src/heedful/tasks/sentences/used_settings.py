@@ -75,6 +75,11 @@ def sentence_problems(config: RunConfig, sides: int) -> list[str]:
         return [
             "data.features cannot be used with distil.teacher, which reads texts alone: leave one of them out"
         ]
+    if config.data.learn_from and config.distil.teacher:
+        return [
+            "data.learn_from cannot be used with distil.teacher: a model that learns on is taught by what it answered "
+            "before; leave one of them out, or distil the model that has learned on"
+        ]
     if config.data.truncate != "window":
         return []
     reads = {
