@@ -70,7 +70,7 @@ footer{margin-top:34px;border-top:1px solid var(--line);padding-top:14px}
 .pair{grid-template-columns:1fr}}
 @media print{main{padding:0;max-width:none}body{font-size:12px}.top-grid,.pair{gap:18px}
 .pair>div{break-inside:avoid}section{margin-top:16px;padding-top:12px}h2,h3,figcaption{break-after:avoid}
-tr{break-inside:avoid}}
+tr,table.signed{break-inside:avoid}}
 @page{margin:14mm}
 """
 _SIGNED_RULES = """.note+table{margin-top:10px}

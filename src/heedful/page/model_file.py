@@ -29,6 +29,7 @@ from heedful.page.characters import characters_in_shapes, characters_in_use, nor
 from heedful.page.javascript import operators
 from heedful.page.small_numbers import small_columns, small_network, small_rows, small_sentence
 from heedful.runtime.column_part import COLUMNS
+from heedful.runtime.encoder_states import EncoderStates
 from heedful.runtime.familiar import FAMILIAR
 from heedful.runtime.loading import read_states
 from heedful.runtime.looking import read_shown
@@ -191,7 +192,7 @@ def _content(
         "network": {**{name: each for name, each in description.items() if name != "shown"}, "words": shape},
         "captions": _captions(description["shown"]["read"]),
         "prefix": description["shown"]["prefix"],
-        "facts": _facts(folder, state, wide),
+        "facts": _facts(folder, state, wide, sentence),
         "reject": _reject(folder),
         "wide": {"rule": text.table("phrases"), "weight": float(config.number("wide"))} if wide else None,
         "sentence": None if sentence is None else sentence.table(),
@@ -328,11 +329,25 @@ def _steps(description: NetworkTable) -> list[Table]:
     return [*description["read"], *description["answer"]]
 
 
-def _facts(folder: ModelFolder, state: Mapping[str, Tensor], wide: Mapping[str, Tensor]) -> str:
+def _facts(
+    folder: ModelFolder,
+    state: Mapping[str, Tensor],
+    wide: Mapping[str, Tensor],
+    sentence: SentencePart | None,
+) -> str:
+    """Return what a page says of the size of its model, in one or two sentences."""
+    parts = [f"{len(wide['wide.rarity']):,} features of words and characters"] if wide else []
+    if sentence is not None:
+        states = any(isinstance(each, EncoderStates) for each in sentence.kinds)
+        parts.append("a sentence encoder" if states else "word vectors")
+    linear = "A linear model" + (f" of {' and '.join(parts)}" if parts else "")
+    if not has_network(folder):
+        return f"{linear}, without a network."
     words = len(folder.words.items("trainable")) + len(folder.words.items("extra"))
     size = sum(tensor.nbytes for tensor in state.values()) / 1e6
-    beside = f" Beside it a linear part of {len(wide['wide.rarity']):,} features." if wide else ""
-    return f"{_system(folder)}, {words:,} words, weights of {size:.1f} MB in 8 bits.{beside}"
+    return f"{_system(folder)}, {words:,} words, weights of {size:.1f} MB." + (
+        f" {linear} beside it." if parts else ""
+    )
 
 
 def _task(folder: ModelFolder) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -31,6 +33,7 @@ from whole_models import whole
 
 ROOT = Path(__file__).parents[3]
 HOSTILE = '<img src=x onerror=alert(1)> </script><script>alert(2)</script> \u202e film & "dull"'
+LINEAR = "A linear model of F features of words and characters"
 LABELS = ("<b>bad</b>", "</script><script>alert(3)</script>", "good")
 
 
@@ -82,6 +85,26 @@ def test_a_large_file_says_what_makes_it_large(
         said = tiny.run("export", model, option, target)
         assert said.err.startswith("Most of it is the sentence encoder" if why else "")
         assert said.err.count("\n") == why
+
+
+@pytest.mark.parametrize(
+    ("encoder", "parts", "said"),
+    [
+        ("none", ("wide", "mean"), f"{LINEAR} and word vectors, without a network."),
+        ("none", ("states",), "A linear model of a sentence encoder, without a network."),
+        ("disan", ("wide",), f"DiSAN, 9 words, weights of 0.0 MB. {LINEAR} beside it."),
+        ("disan", (), "DiSAN, 9 words, weights of 0.0 MB."),
+    ],
+)
+def test_a_page_says_what_its_model_is(
+    encoder: str, parts: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    model = whole(tmp_path / "model", "text", encoder, parts=parts)
+    assert tiny.run("export", model, "--javascript", tmp_path / "model.heedful").code == 0
+    content = gzip.decompress((tmp_path / "model.heedful").read_bytes())
+    head = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    facts = json.loads(head["__metadata__"]["model"])["facts"]
+    assert re.sub(r"\b\d+ features", "F features", facts) == said
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
