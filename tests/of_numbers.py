@@ -19,7 +19,7 @@ SMALL = {
     "model.sentence": "none",
     "text.vectors": "",
     "train.device": "cpu",
-    "train.max_steps": 3,
+    "train.max_steps": 2,
     "train.optimizer.lr": 0.02,
 }
 """Settings under which a fit takes a part of a second."""

@@ -83,7 +83,7 @@ def run(*arguments: object) -> Result:
 def train_in(root: Path, recipe: str, settings: Mapping[str, object]) -> None:
     """Train with the data in a folder; the run is in ``root / "run"``."""
     changes = [f"--set={name}={value}" for name, value in settings.items()]
-    result = run("train", recipe, "--data", root, "--out", root / "run", *changes)
+    result = run("train", recipe, "--data", root, "--out", root / "run", *changes, "--no-baseline")
     assert result.code == 0, result.err
 
 

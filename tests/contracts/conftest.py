@@ -10,6 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from looking_rarely import rarely  # noqa: F401
+
 
 class RoundEveryResult(TorchDispatchMode):
     """Exact bfloat16 arithmetic: every operation in float32, then one rounding of its result."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import tiny
+from heedful.run import important_words
+from looking_rarely import rarely  # noqa: F401
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,14 @@ class Tiny:
     data: Path
     runs: Path
     results: dict[str, tiny.Result]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_texts_for_important_words() -> Iterator[None]:
+    """Look for the important words of a training in few texts: in hundreds it takes as long as a tiny training."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(important_words, "TEXTS", 6)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -34,6 +45,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
             root / "runs" / name,
             "--set",
             "train.device=cpu",
+            "--no-baseline",
         )
         for name in ("text", "pair", "score")
     }

@@ -26,7 +26,7 @@ FEW: dict[str, Any] = {
     "model__width": 16,
     "model__dropout": 0.0,
     "text__subwords": 50,
-    "train__epochs": 12,
+    "train__epochs": 8,
     "train__optimizer__lr": 0.02,
     "train__device": "cpu",
 }
@@ -212,8 +212,8 @@ def test_the_estimator_takes_lists_of_words(tmp_path: Path) -> None:
 
 
 def test_scikit_learn_takes_the_estimator() -> None:
-    texts, _ = sentences(24, "bio")
-    few = {**FEW, "train__max_steps": 6}
+    texts, _ = sentences(16, "bio")
+    few = {**FEW, "train__max_steps": 4}
     assert not is_classifier(TokenTagger())
     assert clone(TokenTagger(**few)).get_params() == TokenTagger(**few).get_params()
     with pytest.raises(NotFittedError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,9 +18,25 @@ from heedful.run.record import PartFigures, RunFigures, RunRecord
 from heedful.storage.layout import Varied
 from heedful_lab.repository import ROOT, claims, claims_page, costs, results_page
 from heedful_lab.repository.verdicts import why_unsure, with_seeds
+from heedful_lab.reproduce import cell_runs
 from heedful_lab.reproduce.kept_runs import pack
 from heedful_lab.reproduce.learning_curves import stopped_rising
+from heedful_lab.reproduce.runner import Cell
 from made_runs import PROTOCOL
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept_runs_are_read_once() -> Iterator[None]:
+    """Read each file of kept runs once for all pages that tests make."""
+    read, known = cell_runs.read_runs, dict[tuple[str, str, Path], cell_runs.Runs]()
+
+    def read_once(cell: Cell, folder: Path) -> cell_runs.Runs:
+        key = cell.name, repr(cell.budget), folder
+        return known[key] if key in known else known.setdefault(key, read(cell, folder))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cell_runs, "read_runs", read_once)
+        yield
 
 
 def test_the_results_pages_are_up_to_date_and_a_sample_of_their_tests_is_right(

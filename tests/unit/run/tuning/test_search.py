@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 import tiny
+from forked_commands import CONTEXT
 from heedful.errors import ArtifactError, DataError, Interrupted, MissingExtraError, UsageError
+from heedful.machine import crew
 from heedful.run.recipe_files import load_config
 from heedful.run.tuning import Search, outcome, read_space, report_on_test, run_search, store
 from heedful.run.tuning.store import finished, import_optuna, open_study, taking_turns
@@ -208,7 +210,10 @@ def test_without_optuna_the_install_command_is_told(monkeypatch: pytest.MonkeyPa
         import_optuna()
 
 
-def test_the_command_line_runs_trials_side_by_side(data: Path, tmp_path: Path) -> None:
+def test_the_command_line_runs_trials_side_by_side(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew, "_SPAWN", CONTEXT)
     words = [
         "tune",
         data / "text.toml",
