@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from heedful.errors import MissingExtraError, UsageError
 from heedful.storage import write_bytes
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def check_figure(path: Path | str, what: str) -> Path:
         UsageError: for another suffix.
         MissingExtraError: without matplotlib.
     """
-    path = given_path(path, "path")
+    path = checked_path(path, "path")
     if path.suffix.lower() not in _METADATA:
         raise UsageError(f"{path}: the suffix decides the format: .png, .svg or .pdf; got {path.suffix!r}.")
     try:

@@ -26,7 +26,7 @@ class Tiny:
 def _few_texts_for_important_words() -> Iterator[None]:
     """Look for the important words of a training in few texts: in hundreds it takes as long as a tiny training."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(important_words, "TEXTS", 6)
+        patch.setattr(important_words, "TEXTS", 16)
         yield
 
 

@@ -29,7 +29,7 @@ from heedful.run.distilling import PythonTeacher
 from heedful.run.idle_settings import idle_settings
 from heedful.run.protocol import few_rows
 from heedful.run.recipe_files import override
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.tasks import Text
 from heedful.tasks.prepared import LearnedFrom
 from heedful.training.progress import choose_reporter
@@ -141,7 +141,7 @@ class Estimator(SavedEstimator[Model]):
         refuse_file_settings(self._settings, self.data_options)
         y = list(y) if isinstance(y, Iterator) else y  # which is read twice
         how = How(
-            dev, None if folder is None else given_path(folder, "folder"), progress, baseline, sample_weight
+            dev, None if folder is None else checked_path(folder, "folder"), progress, baseline, sample_weight
         )
         return self._learned(X, y, self._targets_of(y), how, {"data.learn_from": ""})
 

@@ -57,8 +57,8 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
     """Give texts any number of labels; see `Estimator` for the arguments.
 
     ``y`` has a list of labels for each text, which may be empty, or it is an indicator matrix. The probability from
-    which a label is predicted is fitted on the dev split; with ``model__task_options={"thresholds": "half"}`` it is
-    0.5.
+    which a label is predicted is fitted on the dev split, of few rows by cross-validation; with
+    ``model__task_options={"thresholds": "half"}`` it is 0.5.
 
     Attributes:
         classes_: the labels, sorted; column k of every matrix belongs to label k. Set by `fit` and `from_pretrained`.

@@ -13,7 +13,7 @@ from heedful.estimators.kept_state import KeptState
 from heedful.estimators.targets import AnyTargets
 from heedful.run import RunConfig
 from heedful.run.recipe_files import from_table
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.storage.named_models import find_model, push_model
 from heedful.tasks import TextModel, load_model
 
@@ -56,7 +56,7 @@ class SavedEstimator(HasSettings, KeptState, Generic[Model]):
         Args:
             folder: the folder.
         """
-        self.predictor.complete().save(given_path(folder, "folder"))
+        self.predictor.complete().save(checked_path(folder, "folder"))
 
     def push_to_hub(
         self, name: str, *, private: bool = False, license: str = "", token: str | None = None

@@ -23,7 +23,7 @@ from heedful.explain.signed_words import (
 from heedful.explain.strangeness_shown import strangeness_section
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.storage import write_text
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def write_html(explanation: Explanation, path: Path | str) -> Path:
     Raises:
         OutputError: if it cannot be written.
     """
-    path = given_path(path, "path")
+    path = checked_path(path, "path")
     write_text(path, render_html(explanation))
     return path
 

@@ -17,7 +17,7 @@ from heedful.explain.page_frame import page_of
 from heedful.explain.summary import focus
 from heedful.explain.svg import Geometry, word_bars
 from heedful.storage import write_text
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def write_side_by_side(explained: Explained, path: Path | str) -> Path:
         OutputError: if it cannot be written.
         UsageError: if the explanations are not of the same texts.
     """
-    path = given_path(path, "path")
+    path = checked_path(path, "path")
     write_text(path, render_side_by_side(explained))
     return path
 

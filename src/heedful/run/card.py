@@ -62,7 +62,7 @@ def model_card(
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
     held = "dev" if "dev" in prepared.datasets else "cross-validation"
     lines = [
-        *_front_matter(config, name, task.hub_task, result),
+        *_front_matter(config, name, task.hub_task, result, held),
         f"# {name}",
         "",
         f"A Heedful model ({made_of(result)}). "
@@ -146,14 +146,14 @@ def _time(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
-def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult) -> list[str]:
+def _front_matter(config: RunConfig, name: str, hub_task: str, run: RunResult, held: str) -> list[str]:
     """Write what the Hugging Face Hub reads of a card; values are JSON, which YAML holds too."""
     measured = run.test or run.dev
     encoder = run.predictor.model.encoder
     data = config.data.set or "own"
     result = {
         "task": {"type": hub_task},
-        "dataset": {"type": data, "name": data, "split": "test" if run.test else "dev"},
+        "dataset": {"type": data, "name": data, "split": "test" if run.test else held},
         "metrics": [{"type": kind, "value": value} for kind, value in measured.metrics.items()],
     }
     values: dict[str, object] = {
@@ -266,7 +266,9 @@ def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
     """
     return [
         *_single_examples(prepared),
-        *_never_predicted(result),
+        *_never_predicted(
+            result, "on the dev split" if "dev" in prepared.datasets else "in cross-validation"
+        ),
         *_worse_from_the_start(result),
         *_without_columns(result),
         *_text(prepared),
@@ -317,7 +319,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"{name!r:.60}" for name in names[:_FEW])
 
 
-def _never_predicted(result: RunResult) -> Iterator[str]:
+def _never_predicted(result: RunResult, where: str) -> Iterator[str]:
     confusion, total = result.dev.confusion, result.dev.count
     answered = Counter[str]()
     for row in confusion.values():
@@ -326,13 +328,13 @@ def _never_predicted(result: RunResult) -> Iterator[str]:
     never = {name: gold for name, gold in counts.items() if gold and not answered[name]}
     if len(never) > _FEW:
         yield (
-            f"The model never predicts {len(never):,} classes on the dev split, such as {_listed(list(never))}, which "
+            f"The model never predicts {len(never):,} classes {where}, such as {_listed(list(never))}, which "
             f"{sum(never.values()):,} of {total:,} examples have. Add examples of these classes."
         )
         return
     for name, gold in never.items():
         yield (
-            f"The model never predicts {name!r} on the dev split, where {gold:,} of {total:,} examples have it. "
+            f"The model never predicts {name!r} {where}, where {gold:,} of {total:,} examples have it. "
             "Add examples of this class."
         )
 

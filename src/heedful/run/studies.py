@@ -71,7 +71,11 @@ class Study:
             figures = run.figures
             values = "  ".join(f"{name} {value:.4f}" for name, value in figures.test.metrics.items())
             lines.append(
-                f"{run.varied!s:<14} {values}  dev best at step {figures.best_step:,}, {figures.seconds:.0f} s"
+                f"{run.varied!s:<14} {values}  "
+                + (
+                    f"dev best at step {figures.best_step:,}, " if figures.best_step >= 0 else ""
+                )  # no network
+                + f"{figures.seconds:.0f} s"
             )
         return "\n".join([*lines, self.mean_line(), f"protocol: {self.protocol.sentence()}"])
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from heedful.errors import ArtifactError, OutputError
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.storage.layout import ENVIRONMENT, METRICS_LOG
 from heedful.storage.ownership import (
     is_empty,
@@ -57,7 +57,7 @@ def replace_folder(path: Path) -> Iterator[Path]:
         OutputError: if something cannot be written, or something else is in the folder's place.
     """
     with plain_errors(path):
-        path = _real(given_path(path, "folder"))
+        path = _real(checked_path(path, "folder"))
         refuse_place(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         recover_folder(path)

@@ -23,7 +23,7 @@ from heedful.errors import (
     nearest,
     needing,
 )
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.storage.hub import endpoint, hub_errors
 from heedful.storage.installed import installed, installed_folder
 from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
@@ -55,7 +55,7 @@ def find_model(name: Path | str, *, revision: str | None = None, download: bool 
         UsageError: if it is no name and no path, or a revision or a download is asked for what is not on the Hub.
         ArtifactError: if it is a file.
     """
-    text = str(given_path(name, "the folder or name of a model"))
+    text = str(checked_path(name, "the folder or name of a model"))
     if os.path.isfile(text):
         raise ArtifactError(
             f"{text}: is a file, and a model is a folder; name the folder that holds config.json"
@@ -91,7 +91,7 @@ def find_packaged(name: str) -> Path:
     Raises:
         UsageError: if no installed package has a model of this name.
     """
-    given_path(name, "the name of a model")
+    checked_path(name, "the name of a model")
     names = packaged_models()
     if name not in names:
         hint = nearest(str(name), names) if names else "none is: pip install ./packages/heedful-en in a clone"

@@ -19,7 +19,7 @@ from typing import IO, BinaryIO, cast
 
 from heedful.errors import DataError
 from heedful.storage import note_read
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.text.frames import open_frames
 from heedful.text.limits import LINE, UNPACKED
 from heedful.text.pipes import is_pipe, spooled
@@ -51,7 +51,7 @@ def find_file(path: str | Path) -> Path:
     Raises:
         DataError: if there is none, or the path is a folder.
     """
-    path = given_path(path, "the file")
+    path = checked_path(path, "the file")
     if is_pipe(path):
         return spooled(path)
     packed = (path.with_name(path.name + suffix) for suffix in COMPRESSED) if path.name else ()

@@ -21,6 +21,8 @@ _DIGITS = 15
 """Digits that double precision keeps apart; longer numbers are names."""
 _FEW, _MOST = 6, 0.8
 """Fewer distinct labels may be classes that are called by numbers; most labels are numbers from this share on."""
+_OWN, _NEARLY_ALL = 20, 0.9
+"""So many labels of one row each, which nearly all rows have, are the names of rows or free text."""
 _PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?", re.ASCII)
 _OTHER_NUMBER = re.compile(
     r"[-+]?[$£€¥]?\s?(\d{1,3}([.,' \u00a0]\d{3})+|\d+)([.,]\d+)?\s?[%‰$£€¥]?", re.ASCII
@@ -38,8 +40,8 @@ def doubts(rows: Mapping[str, int]) -> list[str]:
     Returns:
         A sentence of each kind that is found.
     """
-    several = list(_several(rows))
-    return [*_no_label(rows), *several, *_written_twice(rows), *(() if several else _numbers(rows))]
+    several, own = list(_several(rows)), list(_of_one_row(rows))
+    return [*_no_label(rows), *several, *_written_twice(rows), *(() if several else own or _numbers(rows))]
 
 
 def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
@@ -55,6 +57,18 @@ def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
         yield (
             f"{count:,} rows have the label {' or '.join(map(repr, names))}, which often stands where a label is "
             "missing, and is read as a class; if it means none, drop these rows"
+        )
+
+
+def _of_one_row(rows: Mapping[str, int]) -> Iterator[str]:
+    """Return whether nearly every row has a label of its own, as a number of the row or a sentence would be."""
+    own, count = [name for name, number in rows.items() if number == 1], sum(rows.values())
+    numbers = sum(_PLAIN_NUMBER.fullmatch(name.strip()) is not None for name in own)
+    if len(own) >= _OWN and len(own) >= _NEARLY_ALL * count:
+        yield (
+            f"{len(own):,} of {count:,} rows have a label that no other row has, such as {own[0]!r:.60}, so that no "
+            "class can be learned; if these are names of rows or free text, name the column of the classes"
+            + (", and that of numbers to learn with --score" if numbers == len(own) else "")
         )
 
 

@@ -13,7 +13,7 @@ from heedful.run.recipe_files import override, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import current
 from heedful.run.tuning.store import completed, finished, folder_of, importances
-from heedful.run.tuning.trials import Search, show
+from heedful.run.tuning.trials import Search, held, show
 from heedful.storage import write_text
 from heedful.storage.fields import Fields
 
@@ -28,7 +28,8 @@ class Outcome:
     """The result of a search.
 
     Attributes:
-        metric: the metric on the dev split by which settings were chosen.
+        metric: the metric by which settings were chosen.
+        held: what it was measured on: "dev", or "cross-validated" where few rows have no dev split.
         score: score of the best trial.
         trials: trials that ended.
         given_up: how many of them were stopped early.
@@ -36,13 +37,14 @@ class Outcome:
         best: the best settings, complete.
         changed: setting to its best value.
         before: setting to its value in the recipe; settings that the recipe does not name are missing.
-        recipe_score: dev score of the recipe itself; None if it was not a trial.
+        recipe_score: score of the recipe itself; None if it was not a trial.
         importance: setting to its estimated share of the differences between scores; empty if it cannot be estimated.
         model: run folder of the best trial.
         recipe: file of the best settings, which the search wrote.
     """
 
     metric: str
+    held: str
     score: float
     trials: int
     given_up: int
@@ -69,13 +71,14 @@ class Outcome:
         Returns:
             The lines.
         """
+        where = "on the dev split" if self.held == "dev" else "by cross-validation"
         last = (
-            f"{self.trials} trials were scored on the dev split, so the best score is too optimistic. The test split "
+            f"{self.trials} trials were scored {where}, so the best score is too optimistic. The test split "
             + ("was not read." if test is None else "was read once, after the search, with this model only:")
         )
         lines = [
             f"best of {self.trials} trials ({self.given_up} given up early): trial {self.number}, "
-            f"dev {self.metric} {self.score:.4f}{self._gain()}",
+            f"{self.held} {self.metric} {self.score:.4f}{self._gain()}",
             "",
             *_columns(self._table()),
             "",
@@ -121,6 +124,7 @@ def outcome(search: Search, study: Study) -> Outcome:
     recipe = next((trial.value for trial in complete if trial.user_attrs.get("recipe")), None)
     return Outcome(
         metric=search.config.train.metric,
+        held=held(best),
         score=study.best_value,
         trials=len(ended),
         given_up=len(ended) - len(complete),
@@ -147,7 +151,7 @@ def write_outcome(search: Search, study: Study) -> None:
     found = outcome(search, study)
     write_text(search.folder / "trials.csv", _trials(study, list(search.space)))
     head = (
-        f"# Best of {found.trials} trials of heedful tune by dev {found.metric}: {found.score:.4f}, "
+        f"# Best of {found.trials} trials of heedful tune by {found.held} {found.metric}: {found.score:.4f}, "
         f"seed {found.best.train.seed}.\n"
     )
     write_text(found.recipe, head + to_toml(found.best))

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 Say = Callable[[str], None]
+BY_FOLDS = "by_folds"
+"""Name under which a trial says whether its score is that of cross-validation, in place of a dev split."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ def _run_trial(search: Search, study: Study, worker: int, reporter: Reporter) ->
     state, value, said = optuna.trial.TrialState.COMPLETE, None, ""
     try:
         watch.take_up(folder)
-        value = _score(search, values, folder, watch)
+        value, by_folds = _score(search, values, folder, watch)
+        trial.set_user_attr(BY_FOLDS, by_folds)
     except optuna.TrialPruned:
         state, said = optuna.trial.TrialState.PRUNED, "given up"
     except (DivergedError, UsageError) as error:
@@ -122,11 +125,16 @@ def _run_trial(search: Search, study: Study, worker: int, reporter: Reporter) ->
 
 
 def _line(search: Search, trial: FrozenTrial, said: str, best: bool) -> str:
-    score = f"dev {search.config.train.metric} {trial.value:.4f}" if trial.value is not None else ""
+    score = "" if trial.value is None else f"{held(trial)} {search.config.train.metric} {trial.value:.4f}"
     values = (f"{name}={show(value)}" for name, value in trial.params.items())
     seconds = f"{trial.user_attrs['seconds']:.0f} s"
     parts = [f"trial {trial.number}", score, *values, seconds, said, "best" if best else ""]
     return "  ".join(part for part in parts if part)
+
+
+def held(trial: FrozenTrial) -> str:
+    """Return what the score of a trial is of, as a word before the name of the metric."""
+    return "cross-validated" if trial.user_attrs.get(BY_FOLDS) else "dev"
 
 
 def show(value: object) -> str:
@@ -134,15 +142,15 @@ def show(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _score(search: Search, values: Mapping[str, object], folder: Path, reporter: Reporter) -> float:
-    """Train and return the best dev score; the test part is not even read by the model."""
+def _score(
+    search: Search, values: Mapping[str, object], folder: Path, reporter: Reporter
+) -> tuple[float, bool]:
+    """Train and return the best score, and whether cross-validation gave it; the test part is not even read."""
     config = override(search.config, values)
     prepared = without_test(prepare(config, search.data))
     run = train(config, prepared, folder=folder, resume=True, reporter=reporter)
-    metric = config.train.metric
-    return {**run.dev.metrics, **run.fit.best_metrics}[
-        metric
-    ]  # linear parts alone have no steps to choose among
+    judged = {**run.dev.metrics, **run.fit.best_metrics}  # linear parts alone have no steps to choose among
+    return judged[config.train.metric], "dev" not in prepared.datasets
 
 
 def without_test(prepared: Prepared) -> Prepared:

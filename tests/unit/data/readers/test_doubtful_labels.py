@@ -35,6 +35,15 @@ from heedful.estimators.targets import Classes, Scores
             {**{f"{n}.5": 1 for n in range(9)}, "n.d.": 1},
             "1 rows have a label such as 'n.d.', which is no number",
         ),
+        (
+            {**{f"id-{n}": 1 for n in range(30)}, "more": 3},
+            "30 of 33 rows have a label that no other row has, such as 'id-0'",
+        ),
+        (
+            {f"a text of its own, number {n}": 1 for n in range(20)},
+            "20 of 20 rows have a label that no other",
+        ),
+        ({f"{n}": 1 for n in range(20)}, "that of numbers to learn with --score"),
         ({"-1": 4, "0": 9, "1": 9, "2": 9}, "4 rows have the label '-1'"),
         ({"pos": 9, "neg": 9, "ignore": 2}, "2 rows have the label 'ignore'"),
         ({"pos": 9, "neg": 9, "neg;song": 2}, "2 rows have a label such as 'neg;song'"),

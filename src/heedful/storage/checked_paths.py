@@ -8,7 +8,7 @@ from pathlib import Path
 from heedful.errors import UsageError, shown
 
 
-def given_path(value: object, argument: str) -> Path:
+def checked_path(value: object, argument: str) -> Path:
     """Return a path that a caller gave.
 
     Args:

@@ -14,7 +14,7 @@ from heedful.errors import ArtifactError, UsageError
 from heedful.explain import Explanation, SentenceView
 from heedful.opening import open_model
 from heedful.storage import replace_folder
-from heedful.storage.given_paths import given_path
+from heedful.storage.checked_paths import checked_path
 from heedful.tasks import load_model
 from heedful.text.opening import find_file
 
@@ -64,4 +64,4 @@ def test_a_file_is_no_model_as_a_string_or_a_path(door: str, tmp_path: Path) -> 
 
 
 def test_names_of_bytes_that_are_no_characters_are_paths() -> None:
-    assert given_path("caf\udce9", "folder") == Path("caf\udce9")
+    assert checked_path("caf\udce9", "folder") == Path("caf\udce9")
