@@ -91,7 +91,7 @@ def find_packaged(name: str) -> Path:
     Raises:
         UsageError: if no installed package has a model of this name.
     """
-    checked_path(name, "the name of a model")
+    checked_path(name, "the folder or name of a model")
     names = packaged_models()
     if name not in names:
         hint = nearest(str(name), names) if names else "none is: pip install ./packages/heedful-en in a clone"

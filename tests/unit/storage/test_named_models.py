@@ -166,7 +166,7 @@ def test_load_opens_folders_as_it_opens_names(
     readers: list[Callable[[Any], object]] = [heedful.load, heedful.from_pretrained, heedful.runtime.load]
     for strange in (None, 5, ["mine"], model):
         for read in readers:
-            with pytest.raises(UsageError, match="named by its folder"):
+            with pytest.raises(UsageError, match="the folder or name of a model must be a path"):
                 read(strange)
 
 
