@@ -20,7 +20,7 @@ WAITING = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
 (not measured here: Intel's advice for torch)."""
 POLICY = ("OMP_WAIT_POLICY", *WAITING)
 """The settings of the user's that are honored."""
-_CHOSEN = {"": "as torch's own"}
+_CHOSEN = {"how": "as torch's own"}
 
 
 def spin_briefly(environment: MutableMapping[str, str] = os.environ) -> None:
@@ -31,14 +31,14 @@ def spin_briefly(environment: MutableMapping[str, str] = os.environ) -> None:
     """
     # A parent process that is Heedful's own has passed on what it set.
     if given := [name for name in POLICY if name in environment and environment[name] != WAITING.get(name)]:
-        _CHOSEN[""] = f"{given[0]}={environment[given[0]]}"
+        _CHOSEN["how"] = f"{given[0]}={environment[given[0]]}"
     elif "torch" in sys.modules:
-        _CHOSEN[""] = "as torch's own: it was loaded before heedful"
+        _CHOSEN["how"] = "as torch's own: it was loaded before heedful"
     else:
         environment.update(WAITING)
-        _CHOSEN[""] = "a short spin, then sleep"
+        _CHOSEN["how"] = "a short spin, then sleep"
 
 
 def chosen() -> str:
     """Return how threads wait in this process, and who says so."""
-    return _CHOSEN[""]
+    return _CHOSEN["how"]
