@@ -59,7 +59,7 @@ def metrics(folder: Path) -> list[dict]:
     return [{key: value for key, value in json.loads(line).items() if key != "seconds"} for line in lines]
 
 
-@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_stopped_run_says_how_to_go_on_and_ends_as_an_unbroken_one(
     trained, tmp_path: Path, stop: signal.Signals
 ) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TextIO, cast
 
 import click
 
@@ -18,6 +20,39 @@ _REMEMBERED = 1_000
 """Lines of the log that are known again."""
 MOST_ITEMS = 50
 """Items of the list in a message."""
+
+
+class Lasting:
+    """A terminal that may be closed while a command runs: what is written to it afterwards is dropped.
+
+    Args:
+        terminal: the stream that is written to.
+    """
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        self._unless_closed(lambda: self._terminal.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Let the terminal show what was written."""
+        self._unless_closed(self._terminal.flush)
+
+    def _unless_closed(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            nowhere = os.open(os.devnull, os.O_WRONLY)  # what is in the buffer still must go somewhere too
+            os.dup2(nowhere, self._terminal.fileno())
+            os.close(nowhere)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._terminal, name)
 
 
 class Shown:
@@ -104,7 +139,7 @@ class _Once(logging.Filter):
 def outlet() -> Iterator[None]:
     """Let standard output and standard error show what is written to them, and each line of the log once."""
     streams, log, once = (sys.stdout, sys.stderr), logging.lastResort, _Once()
-    sys.stdout, sys.stderr = (stream and Shown(stream) for stream in streams)
+    sys.stdout, sys.stderr = (stream and Shown(_lasting(stream)) for stream in streams)
     if log is not None:
         log.addFilter(once)
     try:
@@ -113,6 +148,10 @@ def outlet() -> Iterator[None]:
         sys.stdout, sys.stderr = streams
         if log is not None:
             log.removeFilter(once)
+
+
+def _lasting(stream: TextIO) -> TextIO:
+    return cast(TextIO, Lasting(stream)) if stream.isatty() else stream
 
 
 def drawn_on(stream: TextIO) -> TextIO:

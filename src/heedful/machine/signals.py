@@ -115,14 +115,31 @@ def signals_raise() -> Iterator[None]:
 
     Python drops what is raised in the callbacks of an import, and the half-imported library would be imported again
     by whoever cleans up; so the signal waits for the import to end. Training has its own way to stop (`StopRequest`).
-    A SIGINT that the process was started to ignore stays ignored. Outside the main thread nothing happens.
+    A SIGHUP, as of a terminal that is closed, is a SIGTERM (`hangup_terminates`). A signal that the process was started
+    to ignore stays ignored. Outside the main thread nothing happens.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     numbers = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-    with handled_by(_end, numbers):
+    with handled_by(_end, numbers), handled_by(_terminate, _hangups()):
         yield
+
+
+def hangup_terminates() -> None:
+    """Let SIGHUP be a SIGTERM from now on, unless the process ignores or handles it, as one under nohup does."""
+    for number in _hangups():
+        signal.signal(number, _terminate)
+
+
+def _hangups() -> list[signal.Signals]:
+    """Return SIGHUP where there is such a signal and it would end the process at once."""
+    hangup = getattr(signal, "SIGHUP", None)
+    return [hangup] if hangup is not None and signal.getsignal(hangup) is signal.SIG_DFL else []
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    signal.raise_signal(signal.SIGTERM)
 
 
 def exit_at_once(code: int) -> None:

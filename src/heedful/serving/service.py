@@ -21,7 +21,7 @@ from heedful.errors import ExitCode
 from heedful.machine import threads
 from heedful.machine.child import Failed, end_with_parent
 from heedful.machine.heartbeat import beat
-from heedful.machine.signals import let_terminate
+from heedful.machine.signals import hangup_terminates, let_terminate
 from heedful.opening import Truncate
 from heedful.serving.app import Access, App
 from heedful.serving.bounds import Bounds
@@ -163,6 +163,7 @@ def be_worker(
         tasks: those that other workers serve already; a folder that holds another one by now is refused.
     """
     let_terminate()
+    hangup_terminates()
     threads.begin(worker.threads)
     end_with_parent()
     tempfile.tempdir = str(worker.folder)

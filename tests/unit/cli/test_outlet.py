@@ -6,6 +6,8 @@ import contextlib
 import io
 import json
 import logging
+import os
+import pty
 import sys
 
 import click
@@ -129,3 +131,17 @@ def test_a_line_of_the_log_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> Non
             log.handle(logging.makeLogRecord({"msg": line, "levelno": logging.WARNING}))
     assert written.getvalue().splitlines() == ["a.csv: two rows", "a.csv: three rows"]
     assert not log.filters
+
+
+def test_what_is_said_to_a_terminal_that_was_closed_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = pty.openpty()
+    with open(theirs, "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        with outlet():
+            click.echo("before", err=True)
+            assert os.read(ours, 100) == b"before\r\n"
+            os.close(ours)
+            for text in ("after", "and again"):
+                click.echo(text, err=True)
+                print(text, file=drawn_on(sys.stderr), flush=True)
+        stream.write("to nowhere")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.machine.signals import ENDING, StopRequest, Terminated, signals_raise
+from heedful.machine.signals import ENDING, StopRequest, Terminated, hangup_terminates, signals_raise
 from waiting import PATIENCE
 
 RAISED = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: Terminated}
@@ -42,14 +42,26 @@ def test_a_signal_during_an_import_waits_for_its_end(
     assert sys.modules.pop(name).whole
 
 
-def test_a_signal_that_was_ignored_stays_ignored() -> None:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_that_was_ignored_stays_ignored(number: signal.Signals) -> None:
+    before = signal.signal(number, signal.SIG_IGN)
     try:
         with signals_raise():
-            signal.raise_signal(signal.SIGINT)
-        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            hangup_terminates()
+            signal.raise_signal(number)
+        assert signal.getsignal(number) is signal.SIG_IGN
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
+
+
+def test_a_terminal_that_is_closed_ends_a_command_as_sigterm_does() -> None:
+    before = signal.getsignal(signal.SIGHUP)
+    with pytest.raises(Terminated), signals_raise():
+        signal.raise_signal(signal.SIGHUP)
+    with signals_raise(), StopRequest() as request:
+        signal.raise_signal(signal.SIGHUP)
+        assert request.asked
+    assert signal.getsignal(signal.SIGHUP) is before is signal.SIG_DFL
 
 
 def test_the_first_signal_is_noted_and_the_second_acts() -> None:

@@ -157,8 +157,13 @@ def test_a_killed_worker_is_replaced_and_no_later_request_is_lost(running: Serve
     assert list(tmp_path.glob("heedful-serve-*")) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("all_of_them", [False, True], ids=["parent", "all"])
+@pytest.mark.parametrize(
+    ("number", "all_of_them"),
+    [
+        *((number, every) for every in (False, True) for number in (signal.SIGTERM, signal.SIGINT)),
+        (signal.SIGHUP, True),  # the terminal has been closed
+    ],
+)
 def test_a_signal_lets_all_answer(
     running: Server, tmp_path: Path, number: signal.Signals, all_of_them: bool
 ) -> None:
