@@ -220,25 +220,32 @@ class Ngrams {
 }
 
 // The most frequent known word that is one edit away; see heedful.text.unknown_words.
+// The first word that one edit makes of an unknown one. Nothing is made of the words beforehand: most texts ask for none.
 class Nearest {
   constructor(words, { letters }) {
-    this.letters = new RegExp(`^[${letters}]{4,40}$`, "u");
-    this.words = words.filter((word) => this.letters.test(word));
-    this.index = new Map();
-    this.words.forEach((word, number) => {
-      for (const form of new Set([word, ...deletions(word)])) {
-        if (!this.index.has(form)) this.index.set(form, []);
-        this.index.get(form).push(number);
-      }
-    });
+    Object.assign(this, { words, letters: new RegExp(`^[${letters}]{4,40}$`, "u"), found: new Map() });
   }
 
   word(unknown) {
     if (!this.letters.test(unknown)) return undefined;
-    const near = [unknown, ...deletions(unknown)].flatMap((form) => this.index.get(form) ?? []);
-    const found = near.sort((a, b) => a - b).find((number) => oneEdit([...unknown], [...this.words[number]]));
-    return found === undefined ? undefined : this.words[found];
+    if (!this.found.has(unknown)) {
+      const characters = [...unknown];
+      const isNear = (word) => mayBeNear(unknown, word) && this.letters.test(word) && oneEdit(characters, [...word]);
+      if (this.found.size >= REMEMBERED) this.found.clear();
+      this.found.set(unknown, this.words.find(isNear));
+    }
+    return this.found.get(unknown);
   }
+}
+
+// Whether little is left of two words between their common beginning and their common end: two characters have four units at most.
+function mayBeNear(first, second) {
+  const short = Math.min(first.length, second.length), long = Math.max(first.length, second.length);
+  if (long - short > 2) return false;
+  let start = 0, end = 0;
+  while (start < short && first.charCodeAt(start) === second.charCodeAt(start)) start += 1;
+  while (end < short - start && first.charCodeAt(first.length - 1 - end) === second.charCodeAt(second.length - 1 - end)) end += 1;
+  return long - start - end <= 4;
 }
 
 function deletions(word) {

@@ -304,7 +304,7 @@ def test_normalized_tokens(name: str, markup: Any, opened: Opened) -> None:
 )
 def test_rows(settings: dict[str, Any], opened: Opened) -> None:
     vocabulary = Vocabulary(
-        ("film", "story", "straße", "i̇stanbul", "οδος"), ("meal", "__proto__"), **settings
+        ("film", "story", "straße", "i̇stanbul", "οδος", "ab𝒳cd"), ("meal", "__proto__"), **settings
     )
     made = network(vocabulary)
     page = opened(folder_of(made, vocabulary), made)
@@ -320,6 +320,12 @@ def test_rows(settings: dict[str, Any], opened: Opened) -> None:
         "👍" * 40,
         "go",
         "gone",
+        "ab𝒴cd",
+        "abc𝒳d",
+        "abcd",
+        "ab𝒳𝒳cd",
+        "sotry",
+        "strory",
     ]
     cut = tokenizer("treebank").words
     wanted = [vocabulary.ids(cut(word)).tolist() for word in words]
