@@ -17,7 +17,21 @@ PATHS = (
     "/x",
     "*",
 )
-FIELDS = ("model", "texts", "pairs", "text", "pair", "input", "page", "encoding_format", "__proto__", "")
+FIELDS = (
+    *("model", "texts", "pairs", "text", "pair", "input", "page", "encoding_format", "__proto__", ""),
+    *(
+        "coverage",
+        "sets",
+        "by_class",
+        "tree",
+        "at_least",
+        "features",
+        "neighbors",
+        "why",
+        "method",
+        "features_of",
+    ),
+)
 WORDS = (
     "film",
     "\x00",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,24 @@ def test_weights_begin_where_they_were(first: Any) -> None:
         name = next(each for each in now if each.endswith("embedding.weight"))
         torch.testing.assert_close(now[name][place], was[name][then], atol=1e-6, rtol=1e-6)
     assert (model.predict(asked) == again(first).predict(asked)).mean() > 0.9
+
+
+@pytest.mark.english  # without word vectors there are no features of whole texts, and no sums
+def test_a_new_class_moves_the_last_layer_alone_where_sums_learn_it_too() -> None:
+    english = {**SMALL, "text__vectors": "auto", "model__sentence": "mean", "model__width": 300}
+    english["train__least_steps"] = 20
+    model = heedful.TextClassifier(**english, data__few_rows=0).partial_fit(*columns(texts()[:60]))
+    was = model.predictor_.network.state_dict()
+    model.partial_fit(*columns([*texts()[60:80], *NEW]))
+    now = model.predictor_.network.state_dict()
+    same = [name for name in was if was[name].shape == now[name].shape and not name.startswith("head.output")]
+    assert len(same) > 2
+    assert all(torch.equal(now[name], was[name]) for name in same)
+    assert not torch.equal(now["head.output.bias"][1:], was["head.output.bias"])  # sorted: color, neg, pos
+    assert right(model, texts()[100:160]) > 0.8
+    assert model.predict(["Completely blue boat ."]).tolist() == ["color"]
+    note = model.predictor_.joined_note
+    assert re.findall(r"weight ([0-9.]+)", note) == ["0.5", "0.5"]
 
 
 def test_it_is_the_same_in_both_engines_and_from_a_folder(first: Any, tmp_path: Any) -> None:

@@ -26,7 +26,7 @@ from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_sick, read_
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.role_columns import brackets, read_role_columns
 from heedful.data.readers.role_files import read_role_spans
-from heedful.data.readers.soft_labels import read_soft_labels
+from heedful.data.readers.soft_labels import read_soft_labels, read_unlabeled
 from heedful.data.readers.sst import FIVE_CLASSES, read_sst_trees
 from heedful.data.readers.table_files import read_table
 from heedful.data.readers.tag_files import read_tags
@@ -368,6 +368,35 @@ def _of_weighted(path: Path) -> Rows:
     return [(*example.texts, example.target, example.weight) for example in corpus.examples]
 
 
+def _beside(draw: random.Random) -> Sample:
+    """A table with columns beside the text, of which any cell may be empty."""
+    prices, shops = ("3.5", "-1e3", "", "NA", "007"), ("north", "", "n/a", "ß", "2024-03-01")
+    rows = [
+        (text(draw), draw.choice(["yes", "no"]), draw.choice(prices), draw.choice(shops))
+        for _ in range(draw.randint(1, 6))
+    ]
+    units = ["\t".join(row).encode() for row in rows]
+    bad = [b"a\tyes\t1", b"a\tyes\t1\tx\ty", b"a\tmaybe\t1\tx", b"a\tyes\t\xff\tx"]
+    return Sample([b"text\tlabel\tprice\tshop"], units, list(rows), bad)
+
+
+def _of_beside(path: Path) -> Rows:
+    features = ("price", "shop")
+    corpus = read_table(path, text="text", label="label", labels=("yes", "no"), features=features)
+    return [
+        (
+            *each.texts,
+            each.target,
+            *("" if (each.cells or {})[name] is None else (each.cells or {})[name] for name in features),
+        )
+        for each in corpus.examples
+    ]
+
+
+def _of_no_class(path: Path) -> Rows:
+    return _examples(read_unlabeled(path, ("text",)))
+
+
 def _latin(draw: random.Random) -> Sample:
     rows = [(text(draw, _LATIN), draw.choice(["yes", "no"])) for _ in range(draw.randint(1, 6))]
     units = [f"{said}\t{label}".encode("latin-1") for said, label in rows]
@@ -546,6 +575,12 @@ def _lines(draw: random.Random) -> Sample:
     return Sample([], [said.encode() for said, _ in rows], list(rows), [b"caf\xe9", b"\xc3"])
 
 
+def _no_class(draw: random.Random) -> Sample:
+    """Texts that belong to no class, a line each."""
+    rows = [(text(draw), None) for _ in range(draw.randint(1, 6))]
+    return Sample([], [said.encode() for said, _ in rows], list(rows), [b"caf\xe9", b"\xc3"])
+
+
 def _soft_labels(draw: random.Random) -> Sample:
     rows = [
         (text(draw), *draw.choice([(1.0, 0.0), (0.25, 0.75), (0.5, 0.5)])) for _ in range(draw.randint(1, 6))
@@ -642,6 +677,8 @@ FORMATS = {
         )  # type: ignore[misc]
         for kind in (".csv", ".tsv", ".jsonl", ".json", ".parquet")
     },
+    "columns beside": Format("a.tsv", _beside, _of_beside),
+    "no class": Format("a.txt", _no_class, _of_no_class, blank=False),
     "weights": Format("a.tsv", _weighted, _of_weighted),
     "latin-1": Format(
         "a.tsv",

@@ -216,10 +216,9 @@ class Explanation:
             _set(self, chosen=tuple(map(str, self.chosen)))
             if not set(self.chosen) <= set(self.labels):
                 raise UsageError(f"chosen must be labels; got {self.chosen!r:.80}.")
-        nodes = () if self.parents is None else (*self.labels, *self.parents.probabilities)
-        stops = None if self.parents is None else self.parents.answered
-        for answer, known in ((self.answered, self.labels), (stops, nodes)):
-            if answer is not None and answer not in known:
+        nodes = (*self.labels, *(self.parents.probabilities if self.parents else ()))
+        for answer in (self.answered, self.parents and self.parents.answered):
+            if answer is not None and answer not in nodes:
                 raise UsageError(f"answered must be one of the labels; got {answer!r:.80}.")
         numbers = np.asarray(
             [*self.probabilities, *(() if self.score is None else (self.score,))], dtype=float
@@ -262,9 +261,8 @@ class Explanation:
         """
         if self.none_of_these is not None and self.none_of_these.rejected:
             return self.none_of_these.share
-        parents = {} if self.parents is None else self.parents.probabilities
-        shares = {**dict(zip(self.labels, self.probabilities, strict=True)), **parents}
-        return shares.get(str(self.predicted), 1.0)
+        shares = dict(zip(self.labels, self.probabilities, strict=True))
+        return (shares | (self.parents.probabilities if self.parents else {})).get(str(self.predicted), 1.0)
 
     def to_dict(self) -> dict[str, object]:
         """Turn into plain lists and numbers, ready for ``json.dumps``; `from_dict` gives the same record back."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from heedful.errors import UsageError
@@ -27,7 +26,7 @@ class ParentShares:
         UsageError: if a probability is out of range.
     """
 
-    probabilities: Mapping[str, float]
+    probabilities: dict[str, float]
     answered: str
     at_least: float | None = None
 

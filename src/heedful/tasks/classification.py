@@ -101,7 +101,8 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
         if (before := prepared.before) is not None and before.recalls:
             assert isinstance(before.model, Predictor)  # models of classes alone learn on
-            take_weights(model, before.model, before.name)
+            sums = before.model.about.sums is not None and config.data.keep_sums
+            take_weights(model, before.model, before.name, sums=sums)
         if before is not None and not before.whole:
             again = min(len(before.examples), len(gold))
             about, old, now = before.model.about, before.model.labels, prepared.labels

@@ -30,15 +30,22 @@ TEMPERATURE = 2.0
 """At which the answers of the model before are learned."""
 SHARE = 0.5
 """How much they count beside the gold."""
+_LAST = "head.output"
+"""The layer that gives the logits."""
 
 
-def take_weights(model: TextModel[Any], before: TextModel[Any], name: str) -> None:
+def take_weights(model: TextModel[Any], before: TextModel[Any], name: str, *, sums: bool = False) -> None:
     """Give a network that has just been made the weights of the one before.
+
+    Where there are new classes, and parts beside the network that learn them from sums over all rows, only its last
+    layer goes on: rows of a new class say nothing of what the old ones need, and the few old rows that are kept would
+    be learned by heart.
 
     Args:
         model: the new model, whose labels and words are those of the old one and new ones.
         before: the old model.
         name: what the old model is called, for messages.
+        sums: whether parts beside the network learn from sums.
 
     Raises:
         UsageError: if the networks differ in more than words and classes.
@@ -55,7 +62,7 @@ def take_weights(model: TextModel[Any], before: TextModel[Any], name: str) -> No
         if key.endswith("embedding.weight") and words is not None:
             places, there = words
             values[places] = given[there]
-        elif values.shape == given.shape and not key.startswith("head.output"):
+        elif values.shape == given.shape and not key.startswith(_LAST):
             values.copy_(given)
         elif values.shape[1:] == given.shape[1:] and len(given) == len(columns):
             if len(given) < len(values):
@@ -69,6 +76,9 @@ def take_weights(model: TextModel[Any], before: TextModel[Any], name: str) -> No
                 f"{list(values.shape)}; learning on cannot change a network"
             )
     model.network.load_state_dict(own)
+    if sums and len(before.labels) < len(model.labels):
+        for key, parameter in model.network.named_parameters():
+            parameter.requires_grad_(key.startswith(_LAST))
 
 
 def _rows_of_words(model: TextModel[Any], before: TextModel[Any]) -> tuple[Tensor, Tensor] | None:

@@ -1,13 +1,15 @@
 """What learning on in installments costs in accuracy and time, beside training on all rows at once.
 
     python -m heedful_lab.studies.learning_on --data DIR [--sets trec ...] [--rows 600] [--parts 10] --out FILE
+        [--networks] [--held-back]
 
 Rows drawn by the seed come in equal parts, one after the other. Each way is one `TextClassifier`: "at once" learns all
 rows together; "without the old rows" learns on with `partial_fit` and keeps none; "a tenth kept" keeps a tenth of the
 rows of each part, which are learned again with every later one. For "a new class" the rows of the most frequent class
-are left out at first and come last, together; the accuracy is that of the other classes, before and after. Sets of two
-classes have no such figure. What the
-file has already is not measured again.
+are left out at first and come last, together; the accuracy is that of the other classes, before and after, and beside
+it what a training on all rows at once gives both. Sets of two classes have no such figure. ``--networks`` trains
+networks in place of linear parts alone, and ``--held-back`` asks rows of the training part that no training has, in
+place of the test part. What the file has already is not measured again.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from heedful import TextClassifier
 from heedful_lab.cells import measured
+from heedful_lab.studies.few_labels import held_back
 from heedful_lab.studies.few_labels import load as load_set
 
 SETS = ("trec", "banking77", "cr", "subj", "sst-2")
@@ -40,29 +44,30 @@ def accuracy(model: TextClassifier, rows: Rows) -> float:
     return 100 * float(np.mean(found == np.array(rows[1])))
 
 
-def kept(share: float) -> TextClassifier:
+def kept(share: float, networks: bool) -> TextClassifier:
     """Return an estimator that keeps a share of its rows; 0 for none."""
-    return TextClassifier(keep_examples="texts", data__keep_share=share) if share else TextClassifier()
+    model = TextClassifier(data__few_rows=0) if networks else TextClassifier()
+    return model.set_params(keep_examples="texts", data__keep_share=share) if share else model
 
 
-def in_parts(training: Rows, test: Rows, parts: int, share: float) -> dict[str, float]:
+def in_parts(training: Rows, test: Rows, parts: int, share: float, networks: bool) -> dict[str, float]:
     """Learn rows in installments."""
-    model, started = kept(share), time.process_time()
+    model, started = kept(share, networks), time.process_time()
     for places in np.array_split(np.arange(len(training[0])), parts):
         model.partial_fit(*([column[place] for place in places] for column in training))
     seconds = time.process_time() - started
     return {"accuracy": accuracy(model, test), "processor_seconds": seconds}
 
 
-def at_once(training: Rows, test: Rows) -> dict[str, float]:
-    """Learn all rows together, by linear parts too."""
+def at_once(training: Rows, test: Rows, networks: bool) -> dict[str, float]:
+    """Learn all rows together, by the same parts."""
     started = time.process_time()
-    model = TextClassifier().partial_fit(*training)
+    model = kept(0.0, networks).partial_fit(*training)
     seconds = time.process_time() - started
     return {"accuracy": accuracy(model, test), "processor_seconds": seconds}
 
 
-def new_class(training: Rows, test: Rows, share: float) -> dict[str, float]:
+def new_class(training: Rows, test: Rows, share: float, networks: bool) -> dict[str, float]:
     """Learn the most frequent class last, and measure the other ones before and after."""
     last = Counter(training[1]).most_common(1)[0][0]
 
@@ -70,11 +75,19 @@ def new_class(training: Rows, test: Rows, share: float) -> dict[str, float]:
         pairs = [pair for pair in zip(*rows, strict=True) if (pair[1] == last) == new]
         return [text for text, _ in pairs], [label for _, label in pairs]
 
-    model = kept(share).partial_fit(*of(training, new=False))
+    model = kept(share, networks).partial_fit(*of(training, new=False))
     before = accuracy(model, of(test, new=False))
     model.partial_fit(*of(training, new=True))
     after, own = accuracy(model, of(test, new=False)), accuracy(model, of(test, new=True))
-    return {"others_before": before, "others_after": after, "new_class": own}
+    whole = kept(0.0, networks).partial_fit(*training)
+    others, new = (accuracy(whole, of(test, new=wanted)) for wanted in (False, True))
+    return {
+        "others_before": before,
+        "others_after": after,
+        "new_class": own,
+        "others_at_once": others,
+        "new_class_at_once": new,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -86,21 +99,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--parts", type=int, default=10, help="installments")
     parser.add_argument("--tests", type=int, default=500, help="rows of the test part")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--networks", action="store_true", help="train networks")
+    parser.add_argument("--held-back", action="store_true", help="ask rows of the training part")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args(arguments)
     for name in given.sets:
         generator = np.random.default_rng(given.seed)
         training, test = load_set(name, given.data)
+        if given.held_back:
+            training, test = held_back(training)
         training, test = drawn(training, given.rows, generator), drawn(test, given.tests, generator)
         ways = {
-            "at once": lambda: at_once(training, test),  # noqa: B023 (called in this round)
-            "without the old rows": lambda: in_parts(training, test, given.parts, 0.0),  # noqa: B023
-            "a tenth kept": lambda: in_parts(training, test, given.parts, 0.1),  # noqa: B023
-            "a new class, a tenth kept": lambda: new_class(training, test, 0.1),  # noqa: B023
+            "at once": partial(at_once, training, test, given.networks),
+            "without the old rows": partial(in_parts, training, test, given.parts, 0.0, given.networks),
+            "a tenth kept": partial(in_parts, training, test, given.parts, 0.1, given.networks),
+            "a new class, a tenth kept": partial(new_class, training, test, 0.1, given.networks),
         }
         if len(set(training[1])) < 3:  # of two classes one alone would be left at first
             del ways["a new class, a tenth kept"]
         said = f"{name}, {given.rows} rows in {given.parts}, {given.tests} tests, seed {given.seed}"
+        said += (", networks" if given.networks else "") + (", held back" if given.held_back else "")
         for line in measured(given.out, {f"{said}: {way}": measure for way, measure in ways.items()}):
             print(line, flush=True)
 
