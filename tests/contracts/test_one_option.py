@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.utils.validation import has_fit_parameter
 
+import tiny
 from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer, TokenTagger
 from heedful.data.readers.tag_files import read_tags
 from heedful.errors import UsageError
@@ -232,3 +233,47 @@ def test_every_score_takes_weights() -> None:
         heavy = model.score(x, y, sample_weight=weights)
         assert heavy > model.score(x, y) + 0.1
         assert model.score(x, y, sample_weight=np.ones(len(x))) == pytest.approx(model.score(x, y))
+
+
+def overlapping() -> tuple[list[str], list[str]]:
+    """Return texts of which a fifth is good, and a word that tells little: no part answers "good" for many of them."""
+    draw, texts = random.Random(0), []
+    labels = ["good" if number % 5 == 0 else "bad" for number in range(240)]
+    for label in labels:
+        words = ["sign"] * (3 if label == "good" else 1) + ["film", "story", "meal", "room", "the"]
+        texts.append(" ".join(draw.choice(words) for _ in range(4)))
+    return texts, labels
+
+
+@pytest.mark.parametrize("kind", [TextClassifier, PairClassifier])
+@pytest.mark.parametrize("settings", MODES)
+def test_weights_of_classes_reach_every_part_from_python_and_from_a_file(
+    kind: type, settings: dict[str, object], tmp_path: Path
+) -> None:
+    texts, labels = overlapping()
+    given = {"model__sentence": "none", **settings, **({"data__few_rows": 0} if settings else {})}
+    x = [("a remark", text) for text in texts] if kind is PairClassifier else texts
+    model = kind(**given, train__class_weights={"good": 20.0}).fit(x, labels, baseline=False)
+    assert np.mean(model.predict(x) == "good") > 0.4, "all weights alike, a twelfth of the texts at most"
+    names = ("premise", "hypothesis", "label") if kind is PairClassifier else ("text", "label")
+    rows = [
+        (*each, label) if kind is PairClassifier else (each, label)
+        for each, label in zip(x, labels, strict=True)
+    ]
+    file = tiny.write_csv(tmp_path / "train.csv", rows, names)
+    changes = [f"{name.replace('__', '.')}={value}" for name, value in given.items()]
+    config = load_config(RECIPES[kind], [f"data.train={file}", *changes, "train.class_weights.good=20"])
+    found = train(config, prepare(config, None, tmp_path / "cache")).predictor.answer(x)
+    assert np.mean([each.label == "good" for each in found]) > 0.4
+
+
+@pytest.mark.parametrize("kind", [MultiLabelClassifier, TextScorer, PairScorer, TokenTagger])
+@pytest.mark.parametrize(
+    "option", [{"train__class_weights": {"good": 2.0}}, {"train__class_weight": "balanced"}]
+)
+def test_a_task_without_classes_refuses_their_weights(kind: type, option: dict[str, object]) -> None:
+    examples = inputs(kind, ["a film", "a meal"] * 9)
+    x = [str(text).split() for text in examples] if kind is TokenTagger else examples
+    y = [["O", "X"]] * 18 if kind is TokenTagger else answers(kind, ["good", "bad"] * 9)
+    with pytest.raises(UsageError, match=r"train\.class_weight.* is not used by a task of"):
+        kind(**option).fit(x, y)

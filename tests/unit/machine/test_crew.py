@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -78,12 +79,31 @@ def stopped(folder: Path) -> Callable[[int], int]:
     return do
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds what a process does in /proc")
 def test_a_process_that_gives_no_sign_of_life_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "STILL", 6.0)
+    """It has stopped, which is asked of the system here: that no sign comes for long is a matter of the clock."""
+    monkeypatch.setattr(crew.Member, "hangs", lambda member: state_of(member.process.pid) == "T")
     found = [number for number, _ in each_done(stopped, (tmp_path,), range(6), jobs=2)]
     assert sorted(found) == list(range(6))
+
+
+def state_of(process: int) -> str:
+    """Return the letter of what a process does: T for one that was stopped, nothing for one that has ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][:1]
+    return ""
+
+
+def test_a_process_hangs_after_a_time_without_a_sign_and_later_before_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    signs, seconds = [b"", b"", b"1", b""], [crew.STILL + crew._START, 1e9, crew.STILL, crew.STILL + 1]
+    monkeypatch.setattr(crew, "heard", lambda _: signs.pop(0))
+    stillness = SimpleNamespace(look=lambda _: seconds.pop(0))
+    member = SimpleNamespace(pulse=None, _beats=0, _stillness=stillness)
+    assert [crew.Member.hangs(member) for _ in range(4)] == [False, True, False, True]  # type: ignore[arg-type]
 
 
 def stopped_first(folder: Path) -> Callable[[int], int]:

@@ -223,6 +223,47 @@ def test_tokens(name: str, markup: Any, opened: Opened) -> None:
         assert words == cut(text), text
 
 
+ODD = (
+    *(
+        "a\0b \0",
+        "\ud800",
+        "x\udfffy \udc00\ud800z",
+        "x" * 20_000,
+        "é" * 5_000,
+        "👍" * 1_000,
+        "😀 👩\u200d👩\u200d👧🇩🇪❤\ufe0f",
+    ),
+    *(
+        "\u202eabc\u202c שלום עולם \u200f!",
+        "مرحبا،بالعالم؟",
+        "a" + "\u0301" * 1_000,
+        "\u0301\u0327 \u20dd",
+        "\ufffe\uffff\U0010ffff",
+    ),
+    *(
+        "=HYPERLINK(1)",
+        "%00 &#0; &amp;lt;",
+        "\r\n\r\n",
+        "\x1b[31mred\x07",
+        "\u2028\u2029",
+        "Ǆ ǅ ǆ ﷺ",
+        "\U000e0001\U000e0041",
+    ),
+)
+"""Texts that break programs: surrogates alone, zero bytes, words without an end, marks without a letter."""
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_odd_texts(name: str, opened: Opened) -> None:
+    vocabulary = Vocabulary(("a", "red", "x"))
+    made = network(vocabulary)
+    page = opened(folder_of(made, vocabulary, tokenizer=name, normalize=True, max_tokens=200_000), made)
+    cut = tokenizer(name, normalize=True)
+    for text, (words, places) in zip(ODD, asked(page, WORDS_AND_PLACES, ODD), strict=True):
+        assert words == cut.words(text), text[:50]
+        assert places == [text[start:end] for start, end in cut.tokens(text).spans], text[:50]
+
+
 UNEVEN = (
     *(
         "so\u00adft\u200bware",
