@@ -22,7 +22,20 @@ from heedful.storage.clashes import leads_to
 from heedful.text.pipes import is_pipe, pipes_kept, spooled
 
 
-class Written(click.Path):
+class NamedPath(click.Path):
+    """The type of an option that names a file or a folder; an empty one would be the folder where the command runs."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; see `click.Path.convert`."""
+        if isinstance(value, str) and not value.strip():
+            self.fail("it is empty; give a path", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Written(NamedPath):
     """The type of an option that names a file or a folder that the command writes.
 
     Args:
@@ -32,12 +45,12 @@ class Written(click.Path):
     """
 
     def __init__(self, *makes: str, endings: tuple[str, ...] = ()) -> None:
-        super().__init__(path_type=Path)
+        super().__init__()
         self.makes = makes
         self.endings = endings
 
 
-PATH = click.Path(path_type=Path)
+PATH = NamedPath()
 """The type of an option that names a file or a folder that the command reads."""
 WRITTEN = Written()
 PAGE = Written(endings=(".html", ".htm", ".xhtml"))

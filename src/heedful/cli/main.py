@@ -212,6 +212,8 @@ def _call(arguments: list[str] | None) -> int:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             _drop_output()
             return _say(f"cannot write: {error.strerror}. Free some space.", ExitCode.CANNOT_WRITE)
+        if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
+            return _say(f"{error.filename!s:.80}: {error.strerror}; give another path", ExitCode.USAGE)
         kind = type(error).__name__
         return _say(f"internal error: {kind}: {error} (HEEDFUL_DEBUG=1 shows where)", ExitCode.INTERNAL)
 

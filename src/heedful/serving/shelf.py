@@ -16,6 +16,7 @@ from heedful.serving.batcher import Batcher
 from heedful.serving.bounds import Bounds
 from heedful.serving.counters import Counters
 from heedful.serving.served_model import ServedModel, open_served, stamp
+from heedful.storage.checked_paths import checked_path
 from heedful.storage.layout import MODEL
 from heedful.storage.named_models import find_model
 
@@ -184,7 +185,7 @@ def named(models: Sequence[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for each in models:
         name, equals, rest = each.partition("=")
-        folder = Path(rest if equals else each)
+        folder = checked_path(rest if equals else each, f"the model {name!r}" if equals else "MODEL")
         if not equals:
             whole = folder.resolve()
             name = whole.parent.name if whole.name == MODEL else whole.name

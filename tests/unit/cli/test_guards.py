@@ -172,3 +172,35 @@ def test_a_file_of_another_kind_is_not_replaced(tmp_path: Path, call: tuple[str,
     said = tiny.run(*(each.format(model=tmp_path / "m") for each in call), file)
     assert (said.code, "is a file that ends in .csv" in said.err) == (2, True)
     assert file.read_text() == POOL
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "a.csv", "--out", ""),
+        ("train", "a.csv", "--from", " "),
+        ("predict", "", "--text", "a"),
+        ("predict", "m", "--input", ""),
+        ("evaluate", "m", ""),
+        ("export", "m", "--page", ""),
+        ("serve", "", "--port", "0"),
+        ("serve", "name=", "--port", "0"),
+    ],
+)
+def test_an_empty_path_is_not_the_folder_where_the_command_runs(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("text,label\na,x\nb,y\n")
+    (tmp_path / "m").mkdir()
+    refused = tiny.run(*words)
+    assert (refused.code, refused.err.count("\n")) == (2, 1), refused.err
+    assert "empty" in refused.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "m"]
+
+
+def test_a_name_that_is_too_long_is_no_internal_error(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,label\na,x\nb,y\n" * 9)
+    refused = tiny.run("train", tmp_path / "a.csv", "--out", tmp_path / ("z" * 300))
+    assert refused.code == 2
+    assert "File name too long; give another path" in refused.err
