@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
+def _of_single_texts(config: RunConfig) -> RunConfig:
+    """Return the settings for a class or a number of single texts: a small network, trained for a short time."""
+    model = replace(config.model, width=100, hidden=100)
+    optimizer = replace(config.train.optimizer, lr=2e-3)
+    train = replace(config.train, epochs=3, patience=2, schedule="linear", optimizer=optimizer)
+    return replace(config, model=model, train=train)
+
+
 class TextClassifier(Classifier):
     """Classify texts; see `Estimator` for the arguments.
 
@@ -40,11 +48,7 @@ class TextClassifier(Classifier):
 
     @classmethod
     def _defaults(cls) -> RunConfig:
-        config = super()._defaults()
-        model = replace(config.model, width=100, hidden=100)
-        optimizer = replace(config.train.optimizer, lr=2e-3)
-        train = replace(config.train, epochs=3, patience=2, schedule="linear", optimizer=optimizer)
-        return replace(config, model=model, train=train)
+        return _of_single_texts(super()._defaults())
 
 
 class PairClassifier(Classifier):
@@ -153,10 +157,14 @@ class TextScorer(_Scorer):
     """Give a text a number of any range: a price, a year, a rating; see `Estimator` for the arguments.
 
     The numbers are standardized in training; ``model__task_options={"loss": "huber"}`` reduces the influence of gross
-    errors in the training numbers.
+    errors in the training numbers. The network and its training are as large as those of `TextClassifier`.
     """
 
     task, tasks, metric = "number", ("number",), "r2"
+
+    @classmethod
+    def _defaults(cls) -> RunConfig:
+        return _of_single_texts(super()._defaults())
 
     def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the share of the variance of gold that is explained (R²), as scikit-learn's regressors do."""

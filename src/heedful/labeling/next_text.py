@@ -18,6 +18,9 @@ AFTER: tuple[Why, ...] = ("random", "uncertain", "diverse", "uncertain")
 _LOOKED_AT = 64
 """Random texts among which the one that is least like those labeled is taken; more would find odd ones alone."""
 
+REASONS = ("random", "diverse", "uncertain", "doubtful", "search")
+"""What a text is shown for."""
+
 
 class NextText:
     """Chooses the next text.

@@ -37,7 +37,7 @@ ENGLISH_VECTORS: dict[str, object] = {
 """The word vectors of the English package, as a network takes them."""
 
 INNER = 150
-"""Features to which a DiSAN maps these vectors, of texts with classes: a step then takes less than half the time."""
+"""Features to which a DiSAN maps these vectors, of single texts with a class or a number: a step then takes less than half the time."""
 MOST_INNER = 20_000
 """Training rows up to which it does so."""
 
@@ -228,9 +228,9 @@ def _left_open(config: RunConfig, name: str) -> bool:
 
 
 def _may_narrow(config: RunConfig) -> bool:
-    """Return whether the network is a DiSAN for classes of single texts, and no option of it is named."""
+    """Return whether the network is a DiSAN for a class or a number of single texts, and no option of it is named."""
     kind, model = kind_of(config.model.task), config.model
-    single = kind.outputs == "classes" and kind.texts == 1
+    single = kind.outputs in ("classes", "number") and kind.texts == 1
     return single and model.encoder == "disan" and not model.encoder_options
 
 
