@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from heedful.errors import DataError, OutputError
+from heedful.labeling.next_text import REASONS
 from heedful.labeling.page_files import PAGES
-from heedful.labeling.session import REASONS, Conflict, Session, Shown
+from heedful.labeling.session import Conflict, Session, Shown
 from heedful.serving.bodies import refuse_unknown, wrong
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters

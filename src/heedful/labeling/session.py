@@ -12,7 +12,7 @@ from heedful.labeling.label_file import LabelFile, Record, key_of
 from heedful.labeling.label_index import LabelIndex
 from heedful.labeling.learner import Guess, Learner
 from heedful.labeling.measured import curve, order_helps, sample
-from heedful.labeling.next_text import REASONS, NextText
+from heedful.labeling.next_text import NextText
 from heedful.labeling.people import Change, People
 from heedful.labeling.pool import WatchedPool
 from heedful.labeling.teaching import Doubt, Lesson, Taught, Texts

@@ -37,7 +37,7 @@ ENGLISH_VECTORS: dict[str, object] = {
 """The word vectors of the English package, as a network takes them."""
 
 INNER = 150
-"""Features to which a DiSAN maps these vectors, of single texts with a class or a number: a step then takes less than half the time."""
+"""Features to which a DiSAN maps these vectors, for a class or a number of single texts: a step takes half the time."""
 MOST_INNER = 20_000
 """Training rows up to which it does so."""
 
