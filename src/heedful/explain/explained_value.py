@@ -64,7 +64,7 @@ class ExplainedValue:
             check_known(label, (*shown.labels, *parents), f"there is no class {label!r:.80}")
         elif shown.tree is not None:
             label = _answered(shown, shown.tree)
-        if label in parents:
+        if label is not None and label in parents:
             below = tuple(parents[label])
             if len(below) == len(shown.labels):
                 raise UsageError(
