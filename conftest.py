@@ -37,6 +37,9 @@ settings.load_profile("patient")
 # A shell lets what it starts in the background ignore SIGINT, and so would every process that a test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Likewise SIGHUP under nohup.
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # Every training asks all installed packages for callbacks of Fabric: a tenth of the time of a small one.

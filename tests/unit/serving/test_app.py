@@ -323,7 +323,7 @@ class Slow:
             raise ValueError("a secret of the text")
         return [Said(text) for text in requests]
 
-    def explain(self, request: str, choice: object = None) -> Said:
+    def explain(self, request: str, choice: object = None, tree: object = None) -> Said:
         self.explained += 1
         self.begun.set()
         for _ in self.answers_of_words:
