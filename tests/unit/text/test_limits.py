@@ -99,7 +99,12 @@ def test_a_limit_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, g
         assert limit.value() == limit.usual
 
 
-@pytest.mark.parametrize("name", [".", "/", ""])
+@pytest.mark.parametrize("name", [".", "/"])
 def test_a_folder_without_a_name_is_no_file(name: str) -> None:
     with pytest.raises(DataError, match="is a folder, a file was expected"):
         find_file(name)
+
+
+def test_an_empty_path_is_no_file() -> None:
+    with pytest.raises(UsageError, match="the file is empty; give a path"):
+        find_file("")
