@@ -9,9 +9,8 @@ from importlib import import_module
 
 from heedful.machine.waiting import spin_briefly
 
-TYPE_CHECKING = (
-    False  # a checker of types takes it for true; typing would be loaded before Ctrl-C is told in one line
-)
+# Type checkers take it for true. To import it from typing would delay the moment from which Ctrl-C gives one line.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from heedful.bulk.batch_predictor import BatchPredictor
     from heedful.estimators import (

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # typing is a tenth of what the command line loads before it can tell of Ctrl-C
+TYPE_CHECKING = False  # as in heedful/__init__.py: importing typing would take longer than the rest of this module
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
