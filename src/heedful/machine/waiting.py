@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # as in heedful/__init__.py: importing typing would take longer than the rest of this module
+TYPE_CHECKING = False  # not imported from typing, for the reason that heedful/__init__.py gives
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
