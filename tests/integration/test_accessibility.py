@@ -1,6 +1,6 @@
 """Pages are read by everybody: axe finds nothing serious on them, on a phone and on a desk, in the dark and in print.
 
-Needs Chromium, Playwright and axe-core: ``npm install -g axe-core``, or ``HEEDFUL_AXE`` names its axe.min.js.
+Needs Chromium; Playwright and axe-core come with the extra dev.
 """
 
 from __future__ import annotations
