@@ -46,5 +46,5 @@ def load_plugged(name: str) -> click.Command:
 
 
 def _package(name: str) -> str:
-    distribution = installed(GROUP)[name].dist
-    return "another package" if distribution is None else f"the package {distribution.name}"
+    package = installed(GROUP)[name].package
+    return f"the package {package}" if package else "another package"

@@ -50,9 +50,9 @@ from heedful.storage.manifest import (
     REMEDY,
     VOCABULARY,
     WEIGHTS,
+    listed_checksum,
     read_json,
     refuse_without_model,
-    sha256,
     verify_manifest,
 )
 from heedful.storage.named_models import find_model, find_packaged
@@ -274,8 +274,10 @@ def keep_rows(rows: KeptRows, name: str = EN_SENTENCES) -> None:
 
 def _read_encoder(weights: Path) -> tuple[str, SentenceVectors] | None:
     """Return the SHA-256 of the weights in a model folder, and its sentence encoder; None where it is none."""
-    model = load(weights.parent)
-    return (sha256(weights), model) if isinstance(model, SentenceVectors) else None
+    model = load(
+        weights.parent
+    )  # which computes the checksums of all files and compares them with the manifest
+    return (listed_checksum(weights), model) if isinstance(model, SentenceVectors) else None
 
 
 _of_weights = kept(_read_encoder, most=2)

@@ -9,23 +9,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from importlib import metadata, resources
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from heedful.errors import MissingExtraError, check_known
+from heedful.storage.entry_points import EntryPoint, entry_points
 
-
-class Groups(Protocol):
-    """Entry points of several groups, as ``importlib.metadata`` gives them."""
-
-    def select(self, *, group: str) -> Iterable[metadata.EntryPoint]:
-        """Return those of one group."""
-
-
-Finder = Callable[[], Groups]
+Finder = Callable[[], list[EntryPoint]]
 Places = tuple[tuple[str, int], ...]
 Read = TypeVar("Read")
 Identity = tuple[int, int, int, int]
@@ -40,11 +32,11 @@ _SETTLED = 600 * 10**9
 """Nanoseconds after which no installation that changed a folder is still under way."""
 
 
-def installed(group: str) -> dict[str, metadata.EntryPoint]:
+def installed(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group.
 
-    The metadata of all packages is read again only where a folder of ``sys.path`` or the metadata in it have changed:
-    it takes some hundredths of a second. An installation writes the folder of the metadata first and the entry points
+    The metadata of all packages is read again only where a folder of ``sys.path`` or the metadata in it have changed.
+    An installation writes the folder of the metadata first and the entry points
     later, so a process that asks in between, or in the ten minutes after, has to look at both.
 
     Args:
@@ -54,9 +46,10 @@ def installed(group: str) -> dict[str, metadata.EntryPoint]:
         Name to entry point; of several with one name, the first.
     """
     places = tuple(changed for place in sys.path for changed in _changed(place))
-    found: dict[str, metadata.EntryPoint] = {}
-    for each in _found(metadata.entry_points, places).select(group=group):
-        found.setdefault(each.name, each)
+    found: dict[str, EntryPoint] = {}
+    for each in _found(entry_points, places):
+        if each.group == group:
+            found.setdefault(each.name, each)
     return found
 
 
@@ -141,7 +134,7 @@ def _file(name: str) -> Path | None:
 def _folders() -> Iterator[Path]:
     """Yield the folders of recipes, this package's own last, so that nobody else's takes its place."""
     yield from (entry.load()() for entry in installed(RECIPES).values())
-    yield Path(str(resources.files("heedful"))) / "recipes"
+    yield Path(__file__).parents[1] / "recipes"
 
 
 def _changed(place: str) -> Iterator[tuple[str, int]]:
@@ -159,6 +152,6 @@ def _changed(place: str) -> Iterator[tuple[str, int]]:
 
 
 @lru_cache(maxsize=8)
-def _found(find: Finder, places: Places) -> Groups:
+def _found(find: Finder, places: Places) -> list[EntryPoint]:
     """Return the entry points of all groups: to look for one reads the metadata of every package as well."""
     return find()

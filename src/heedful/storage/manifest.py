@@ -175,6 +175,22 @@ def manifest_checksum(folder: Path) -> str:
         return sha256(path / MANIFEST)
 
 
+def listed_checksum(path: Path) -> str:
+    """Return the SHA-256 that the manifest beside a file lists, after `verify_manifest` found it to be the file's.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The checksum in hexadecimal.
+
+    Raises:
+        ArtifactError: if the manifest lists none.
+    """
+    manifest = path.parent / MANIFEST
+    return Fields(read_json(manifest, dict), str(manifest)).part("files").part(path.name).text("sha256")
+
+
 @contextlib.contextmanager
 def _readable(folder: Path) -> Iterator[None]:
     try:

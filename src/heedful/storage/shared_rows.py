@@ -55,7 +55,7 @@ class SharedRows:
     @cached_property
     def row(self) -> Mapping[str, int]:
         """Word to row."""
-        return {word: row for row, word in enumerate(self.words)}
+        return dict(zip(self.words, range(len(self.words)), strict=True))
 
     def of_length(self, words: Sequence[str], length: float) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
         """Return the rows of words with another length.
@@ -133,9 +133,10 @@ def read_rows(path: Path) -> SharedRows:
     kinds = (codes.dtype, codes.ndim, scale.dtype, scale.shape)
     if kinds != (np.int8, 2, np.float32, codes.shape[:1]) or len(words) != len(codes):
         raise DataError(f"{path}: codes, scale and words do not belong together; get the file again")
-    if len(set(words)) != len(words) or not np.isfinite(scale).all():
+    rows = SharedRows(words, codes, scale)
+    if len(rows.row) != len(words) or not np.isfinite(scale).all():
         raise DataError(f"{path}: a word is there twice, or a scale is not finite; get the file again")
-    return SharedRows(words, codes, scale)
+    return rows
 
 
 kept_rows = kept(read_rows)

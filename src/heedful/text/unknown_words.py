@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -28,6 +28,8 @@ MOST_LETTERS = 150
 """Letters of the known words above which the words are indexed at once."""
 UNPREPARED = 1_000
 """Unknown words that are looked up before the known words are indexed: about as long as that takes."""
+UNSORTED = 50
+"""Unknown words that are looked up before the known words are sorted: likewise."""
 _LONGEST_WORD = 40
 
 
@@ -36,13 +38,15 @@ class Nearest:
 
     Args:
         words: the known words, most frequent first; only those of letters alone and of 4 to 40 characters count.
+        places: a number for each of them, rising in their order, where the caller has such a table; further words in it
+            have larger numbers.
     """
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = [word for word in words if _counts(word)]
+    def __init__(self, words: Sequence[str], places: Mapping[str, int] | None = None) -> None:
+        self._all = words
+        self._places = {word: n for n, word in enumerate(words)} if places is None else places
+        self._first = places[words[0]] if places and words else 0
         self._found: dict[str, str] = {}
-        self._letters = sorted({letter for word in self._words for letter in word})
-        self._places = {word: n for n, word in enumerate(self._words)}
 
     def word(self, unknown: str) -> str:
         """Return the most frequent known word that is one edit away; empty where there is none.
@@ -57,8 +61,8 @@ class Nearest:
             return ""
         found = self._found.get(unknown)
         if found is None:
-            near = self._near(unknown)
-            found = next((self._words[n] for n in sorted(near) if one_edit(unknown, self._words[n])), "")
+            near = (self._all[n] for n in sorted(self._near(unknown)))
+            found = next((word for word in near if _counts(word) and one_edit(unknown, word)), "")
             if len(self._found) < 1 << 16:
                 self._found[unknown] = found
         return found
@@ -67,8 +71,10 @@ class Nearest:
         """Return the numbers of all known words one edit away, and perhaps of others."""
         if len(self._letters) > MOST_LETTERS or len(self._found) >= UNPREPARED:
             return {n for form in (unknown, *_deletions(unknown)) for n in self._index.get(form, ())}
-        forms = _edits(unknown, self._letters, self._begins)
-        return {self._places[form] for form in forms if form in self._places}
+        begins = self._begins if len(self._found) >= UNSORTED else _always
+        forms = _edits(unknown, self._letters, begins)
+        numbers = {self._places[form] - self._first for form in forms if form in self._places}
+        return {number for number in numbers if number < len(self._all)}
 
     def _begins(self, start: str) -> bool:
         """Return whether a known word begins so."""
@@ -76,16 +82,28 @@ class Nearest:
         return place < len(self._sorted) and self._sorted[place].startswith(start)
 
     @cached_property
+    def _letters(self) -> list[str]:
+        """The letters of the known words."""
+        codes = np.frombuffer("".join(self._all).encode("utf-32-le", "surrogatepass"), np.uint32)
+        return [letter for letter in map(chr, np.flatnonzero(np.bincount(codes))) if letter.isalpha()]
+
+    @cached_property
     def _sorted(self) -> list[str]:
-        return sorted(self._words)
+        return sorted(filter(_counts, self._all))
 
     @cached_property
     def _index(self) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
-        for number, word in enumerate(self._words):
-            for form in {word, *_deletions(word)}:
-                index.setdefault(form, []).append(number)
+        for number, word in enumerate(self._all):
+            if _counts(word):
+                for form in {word, *_deletions(word)}:
+                    index.setdefault(form, []).append(number)
         return index
+
+
+def _always(start: str) -> bool:
+    """Do not look how a known word begins, which needs them sorted."""
+    return True
 
 
 def one_edit(first: str, second: str) -> bool:

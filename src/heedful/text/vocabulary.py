@@ -183,7 +183,7 @@ class Vocabulary:
 
     @cached_property
     def _nearest(self) -> Nearest:
-        return Nearest(self.trainable)
+        return Nearest(self.trainable, self._rows)
 
     def ids(self, words: Iterable[str]) -> NDArray[np.int32]:
         """Return the row of each word, [L] int32."""

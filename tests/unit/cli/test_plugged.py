@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 import click
 import pytest
 
 import tiny
 from heedful.cli import plugged
+from heedful.storage.entry_points import EntryPoint
 
 WHERE = "test_plugged:hello"
 
@@ -21,7 +20,7 @@ def hello() -> None:
 
 def bring(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Let exactly these commands be installed."""
-    points = {name: metadata.EntryPoint(name, WHERE, plugged.GROUP) for name in names}
+    points = {name: EntryPoint(name, WHERE, plugged.GROUP, "") for name in names}
     monkeypatch.setattr(plugged, "installed", lambda group: points)
 
 

@@ -12,10 +12,10 @@ from heedful.storage.flat_tables import FlatTable, cut_out
 from heedful.storage.manifest import packed, read_words, write_json
 from heedful.text.vocabulary import vocabulary_from_plain
 
-BASES = {"ran": "run", "günstiger": "günstig", "a:b": "c,d", "[x]": "-", "": "e"}
+BASES = {"ran": "run", "gone": "go", "[x]": "-", "": "e", "a b": "c d"}
 
 
-@pytest.mark.parametrize("layout", [{"indent": 1}, {"separators": (",", ":")}, {}], ids=str)
+@pytest.mark.parametrize("layout", [{"indent": 1}, {"indent": 0}, {"separators": (",", ":")}, {}], ids=str)
 def test_a_table_is_cut_out_in_every_layout(layout: dict[str, object]) -> None:
     record = {"format": 1, "baseforms": BASES, "ngrams": {"rows": 3}}
     found = cut_out(json.dumps(record, **layout), "baseforms")  # type: ignore[arg-type]
@@ -26,6 +26,70 @@ def test_a_table_is_cut_out_in_every_layout(layout: dict[str, object]) -> None:
     assert len(found[1]) == len(BASES)
     assert found[1]["ran"] == "run"
     assert found[1].get("walked", "none") == "none"
+
+
+def test_escapes_are_left_to_the_parser() -> None:
+    assert cut_out('{"baseforms":{"\\u00fc":"u"}}', "baseforms") is None
+
+
+def test_few_names_are_searched_and_many_are_parsed() -> None:
+    table = {f"{letter}{n}": f"{n}{letter}" for n in range(20) for letter in "ab"} | {"a b": "c d"}
+    found = cut_out(json.dumps({"baseforms": table}, separators=(",", ":")), "baseforms")
+    assert found is not None
+    for name in [
+        "a1",
+        "a",
+        "b",
+        "1",
+        'a1":"1a',
+        "",
+        ",",
+        ":",
+        ",:",
+        "a b",
+        "ü",
+        "\\",
+        "a1\n",
+        *table,
+        "none",
+    ]:
+        assert found[1].get(name) == table.get(name)
+        assert (name in found[1]) == (name in table)
+
+
+@pytest.mark.parametrize("searched", [0, 16])
+def test_of_two_equal_names_the_last_counts(searched: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heedful.storage.flat_tables.SEARCHED", searched)
+    found = cut_out('{"baseforms":{"a":"b","a":"c"}}', "baseforms")
+    assert found is not None
+    assert found[1]["a"] == "c"
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '"a"x:"b"',
+        '"a":x"b"',
+        'x"a":"b"',
+        '"a":"b"x',
+        '"a":"b"x,"c":"d"',
+        '"a":"b",x"c":"d"',
+        '"a":"b","c":"d",',
+        '"a","b":"c":"d"',
+        '"a":"\x01"',
+        '"a":"\\x"',
+        '"a":"b" "c":"d"',
+        '"a":"b",\n"c\n":"d"',
+        '"a":"b",\n"c,\n":"d"',
+        '"a\n":"b"',
+        '"a":"b",\n"c" "":"d"',
+    ],
+)
+def test_what_stands_outside_of_the_strings_is_seen(inner: str) -> None:
+    text = '{"baseforms":{' + inner + "}}"
+    with pytest.raises(ValueError, match=r"line \d"):
+        json.loads(text)
+    assert cut_out(text, "baseforms") is None
 
 
 @pytest.mark.parametrize(

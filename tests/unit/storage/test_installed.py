@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from heedful.storage.entry_points import EntryPoint, entry_points
 from heedful.storage.installed import installed, installed_folder
 
 GROUP = "heedful.made"
@@ -27,13 +26,13 @@ def a_folder() -> Path:
 
 def test_a_package_that_is_installed_later_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    find = metadata.entry_points
+    find = entry_points
 
-    def counting() -> Any:
+    def counting() -> list[EntryPoint]:
         asked.append(len(asked))
         return find()
 
-    monkeypatch.setattr(metadata, "entry_points", counting)
+    monkeypatch.setattr("heedful.storage.installed.entry_points", counting)
     monkeypatch.syspath_prepend(tmp_path)
     os.utime(tmp_path, (0, 0))  # what is installed changes it
     assert installed(GROUP) == installed(GROUP) == installed("heedful.other") == {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import tiny
 from heedful.errors import ArtifactError, DataError, HeedfulError, OutputError, UsageError
 from heedful.serving.shelf import named
 from heedful.storage import named_models
+from heedful.storage.entry_points import EntryPoint
 from heedful.storage.named_models import find_model, push_model
 from loopback_hub import LoopbackHub, serving
 
@@ -135,9 +135,9 @@ def test_a_model_of_an_installed_package(
     model: heedful.TextClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model.save_pretrained(tmp_path / "kept")
-    entry = metadata.EntryPoint("made-polarity", f"{__name__}:packaged_folder", named_models.GROUP)
+    entry = EntryPoint("made-polarity", f"{__name__}:packaged_folder", named_models.GROUP, "made")
     monkeypatch.setattr(f"{__name__}._PACKAGED", [tmp_path / "kept"])
-    monkeypatch.setattr(metadata, "entry_points", lambda: metadata.EntryPoints([entry]))
+    monkeypatch.setattr("heedful.storage.installed.entry_points", lambda: [entry])
     assert np.array_equal(heedful.load("made-polarity").predict(TEXTS[:9]), model.predict(TEXTS[:9]))
     assert tiny.run("predict", "made-polarity", "--text", "A dull film .").code == 0
     answers = heedful.runtime.load("made-polarity").predict(TEXTS[:9])

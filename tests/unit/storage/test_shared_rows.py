@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -173,5 +172,5 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path, changed: dict[
 
 def test_a_name_that_no_package_has(monkeypatch: pytest.MonkeyPatch) -> None:
     assert packaged_rows("nobody-has-this") is None
-    monkeypatch.setattr(metadata, "entry_points", lambda: metadata.EntryPoints())
+    monkeypatch.setattr("heedful.storage.installed.entry_points", list)
     assert packaged_rows("heedful-en") is None

@@ -43,13 +43,15 @@ def test_the_index_and_the_forms_find_what_a_look_at_every_word_finds(
     unprepared: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unknown_words, "UNPREPARED", unprepared)
+    monkeypatch.setattr(unknown_words, "UNSORTED", unprepared // 2)
     draw = random.Random(0)
     words = list(dict.fromkeys("".join(draw.choices("abc", k=draw.randint(3, 6))) for _ in range(150)))
-    nearest = Nearest(words)
+    rows = {word: place + 2 for place, word in enumerate([*words, "aaaaaaaaab", "abcab"])}
+    nearest, of_rows = Nearest(words), Nearest(words, rows)
     for letters in product("abc", repeat=5):
         word = "".join(letters)
         near = (known for known in words if len(known) >= SHORTEST and one_edit(word, known))
-        assert nearest.word(word) == next(near, "")
+        assert nearest.word(word) == of_rows.word(word) == next(near, "")
 
 
 def test_edits_are_symmetric_and_no_word_is_its_own() -> None:
@@ -70,3 +72,14 @@ def test_a_vocabulary_reads_a_typo_as_its_nearest_word_and_still_says_that_it_is
     again = Vocabulary.from_json(built.to_json())
     assert again == built
     assert again.ids(["flim", "other"]).tolist() == [built.id("film"), UNKNOWN]
+
+
+def test_a_few_words_are_looked_up_without_preparation() -> None:
+    built = Vocabulary.build({"lovely": 3, "film": 2}, oov="nearest", pretrained=["loveliest"])
+    assert built.ids(["lovley", "filn", "loveliesd"]).tolist() == [
+        built.id("lovely"),
+        built.id("film"),
+        UNKNOWN,
+    ]
+    assert not {"_sorted", "_index"} & vars(built._nearest).keys()
+    assert Nearest(()).word("lovely") == ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoints
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -134,7 +133,7 @@ def test_what_is_no_parser_is_refused(name: str) -> None:
 
 
 def test_the_built_in_parser_without_its_package_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.entry_points", EntryPoints)
+    monkeypatch.setattr("heedful.storage.installed.entry_points", list)
     with pytest.raises(MissingExtraError, match="pip install heedful-en"):
         dependency_parser("builtin")
 
