@@ -48,15 +48,19 @@ format: $(VENV)/.ready
 	$(BIN)/ruff format -q .
 
 # torch first and pinned: without the pin pip would choose a build with gigabytes of CUDA libraries.
-$(VENV)/.installed: pyproject.toml constraints.txt setup.py $(wildcard src/heedful/csrc/*)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt torch
+SOURCES := pyproject.toml constraints.txt setup.py $(wildcard src/heedful/csrc/*)
+TORCH = test -x $(BIN)/python || $(PYTHON) -m venv $(VENV); $(BIN)/pip install -q -c constraints.txt torch
+
+$(VENV)/.installed: $(SOURCES)
+	$(TORCH)
 	$(BIN)/pip install -q -c constraints.txt -e .
 	touch $@
 
-$(VENV)/.ready: $(VENV)/.installed packages/heedful-en/pyproject.toml packages/heedful-lab/pyproject.toml
+# Not after .installed, which would compile the kernels once more.
+$(VENV)/.ready: $(SOURCES) packages/heedful-en/pyproject.toml packages/heedful-lab/pyproject.toml
+	$(TORCH)
 	$(BIN)/pip install -q -c constraints.txt -e '.[dev]' -e ./packages/heedful-en -e ./packages/heedful-lab
-	touch $@
+	touch $(VENV)/.installed $@
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info

@@ -97,7 +97,7 @@ def inputs(kind: type, texts: list[str]) -> list[object]:
 
 def weighted() -> tuple[list[str], list[str], np.ndarray]:
     """Return texts of which two thirds have the wrong label at weight 1, and one third the right one at weight 50."""
-    examples = rows(240, 0)
+    examples = rows(150, 0)
     heavy = [number % 3 == 0 for number in range(len(examples))]
     other = {"good": "bad", "bad": "good"}
     labels = [each if sure else other[each] for (_, each), sure in zip(examples, heavy, strict=True)]
@@ -177,7 +177,7 @@ def test_heavy_examples_win_from_a_file(kind: type, changed: dict[str, object], 
 def tagged() -> tuple[list[list[str]], list[list[str]], np.ndarray]:
     """Return sentences of which two thirds have a wrong tag at weight 1, and one third the right one at weight 50."""
     texts, _, weights = weighted()
-    words, weights = [text.split() for text in texts[:120]], weights[:120]
+    words, weights = [text.split() for text in texts[:60]], weights[:60]
     right = [{"film": "thing", "book": "thing", "play": "thing"} for _ in words]
     tags = [
         [("thing" if weight > 1 else "other") if word in names else "O" for word in own]

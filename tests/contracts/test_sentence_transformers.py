@@ -101,7 +101,10 @@ def rows(loss: str) -> Any:
     return library().Dataset.from_dict({"first": first, "second": second, "label": labels})
 
 
-@pytest.mark.parametrize("loss", ["cosine", "negatives", "softmax", "cached"])
+LOSSES = [(kind, loss) for kind in KINDS for loss in ("cosine", "negatives", "softmax")]
+
+
+@pytest.mark.parametrize(("folder", "loss"), [*LOSSES, ("texts with n-grams", "cached")], indirect=["folder"])
 def test_its_trainer_trains_a_saved_model(folder: Path, loss: str, tmp_path: Path) -> None:
     model = library().Model(modules=[library().Module(folder)], device="cpu")
     before = model.encode(TEXTS[:8])
@@ -133,6 +136,7 @@ def test_its_trainer_trains_a_saved_model(folder: Path, loss: str, tmp_path: Pat
     )
 
 
+@pytest.mark.parametrize("folder", ["texts with n-grams"], indirect=True)
 def test_training_goes_on_from_a_checkpoint_and_ends_with_the_best(folder: Path, tmp_path: Path) -> None:
     def trained(steps: int, resume: bool) -> Any:
         model = library().Model(modules=[library().Module(folder)], device="cpu")

@@ -68,10 +68,10 @@ def fault_of_the_interpreter() -> bool:
     return False
 
 
-pytestmark = pytest.mark.skipif(
-    fault_of_the_interpreter(),
-    reason="the interpreter of this Triton does not know this NumPy; Triton 3.9 does",
-)
+@pytest.fixture(scope="module", autouse=True)
+def _an_interpreter_that_works() -> None:
+    if fault_of_the_interpreter():
+        pytest.skip("the interpreter of this Triton does not know this NumPy; Triton 3.9 does")
 
 
 def check(tensors, valid, visible, dtype, scale=5.0) -> None:
@@ -85,9 +85,16 @@ def check(tensors, valid, visible, dtype, scale=5.0) -> None:
 
 
 @pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("length", [1, 2, 17])
+@pytest.mark.parametrize("length", [1, 2])
 def test_equals_the_reference(mask: str, length: int) -> None:
     tensors, valid = make(4, length, 5)
+    check(tensors, valid, visible_of(mask, valid), torch.float32)
+
+
+@pytest.mark.parametrize("mask", ["backward", "window", "not_self", "dense of each"])
+def test_one_word_more_than_a_program_has(mask: str) -> None:
+    """A band with each end, the diagonal and a list; "forward" is below, in two widths."""
+    tensors, valid = make(2, 17, 5)
     check(tensors, valid, visible_of(mask, valid), torch.float32)
 
 

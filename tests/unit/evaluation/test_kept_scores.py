@@ -10,7 +10,7 @@ from heedful.evaluation.counted import KeptScores
 from heedful.evaluation.metrics import number_metrics
 from heedful.evaluation.significance import little_bootstraps
 
-N = 20_000
+N = 8_000
 
 
 @pytest.fixture(scope="module")
@@ -63,4 +63,4 @@ def test_little_bootstraps_agree_with_the_bootstrap(scores, metric: str) -> None
     error = (usual.high - usual.low) / (2 * 1.96)
     assert abs(little.low - usual.low) < 0.5 * error
     assert abs(little.high - usual.high) < 0.5 * error
-    assert little.method == "little bootstraps, 20 samples of 1,025 examples, 1,000 resamples"
+    assert little.method == "little bootstraps, 20 samples of 540 examples, 1,000 resamples"
