@@ -183,7 +183,10 @@ def test_costs_decide_how_much_is_answered(tmp_path: Path) -> None:
     found = []
     for costs in ({"false_positive": 50.0}, {"false_negative": 50.0}):
         model = MultiLabelClassifier(**few, model__task_options={"thresholds": "cost", **costs})
-        found.append(model.fit(texts, labels).predict(texts).sum())
+        model.fit(texts, labels, sample_weight=np.linspace(0.5, 2, len(texts)), baseline=False)
+        told = [record["cost"] for record in model.result_.fit.history]
+        assert model.result_.fit.best_metrics["cost"] == min(told)
+        found.append(model.predict(texts).sum())
         model.save_pretrained(tmp_path / "model")
         assert heedful.from_pretrained(tmp_path / "model").predict(texts).sum() == found[-1]
     assert found[0] < found[1]

@@ -34,7 +34,7 @@ from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import Keeping, RunFolder
-from heedful.training.state import saved_threads
+from heedful.training.state import MEAN_COST, saved_threads
 from heedful.training.train_settings import TrainSettings
 
 
@@ -167,7 +167,8 @@ def _train_and_measure(
 ) -> RunResult:
     started = time.perf_counter()
     task = task_named(prepared.task)
-    costly = ("cost",) if config.model.task_options.get("costs") else ()
+    options = config.model.task_options
+    costly = (MEAN_COST,) if options.get("costs") or options.get("thresholds") == "cost" else ()
     _check_metric(config.train, (*task.metrics, *costly))
     own = override(config, prepared.decided) if prepared.decided else config
     predictor: AnyModel = task.untrained(own, prepared)

@@ -43,6 +43,7 @@ from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.words.lexicon import Words
+from heedful.training.state import MEAN_COST
 from heedful.training.step import Objective, TrainingData
 
 if TYPE_CHECKING:
@@ -183,11 +184,22 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         if not stated:
             return classification_metrics(gold, rows.argmax(axis=1), weights)
         temperature = 1.0 if model.joining is not None else fit_temperature(rows, gold, weights)
-        costs = cost_matrix(stated, model.labels)
-        decision = ClassDecision(model.labels, temperature, costs)
-        answered = decision.chosen(decision.probabilities(rows))
-        cost = float(np.average(costs[gold, answered], weights=weights))
-        return {**classification_metrics(gold, answered, weights), "cost": cost}
+        decision = ClassDecision(model.labels, temperature, cost_matrix(stated, model.labels))
+        return self._figures(model, decision.chosen(decision.probabilities(rows)), dev)
+
+    def answered(self, model: Predictor, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
+        """See `SentenceTask.answered`."""
+        return self._figures(model, _answered(model, rows)[0], dev)
+
+    def _figures(
+        self, model: Predictor, answered: NDArray[np.int64], dev: EncodedDataset
+    ) -> dict[str, float]:
+        gold, stated, weights = gold_of(dev).astype(np.int64), _costs(model), self._counting(model, dev)
+        found = classification_metrics(gold, answered, weights)
+        if stated:
+            costs = cost_matrix(stated, model.labels)
+            found[MEAN_COST] = float(np.average(costs[gold, answered], weights=weights))
+        return found
 
     def _counting(self, model: Predictor, dataset: EncodedDataset) -> NDArray[np.float64] | None:
         """Return how much each example counts, [N]; None where all count alike."""
@@ -297,7 +309,7 @@ def _with_costs(report: Report, model: Predictor, counts: NDArray[np.int64]) -> 
     if not model.about.costs or not counts.any():
         return report
     means = (counts * np.array(model.about.costs)).sum(axis=(1, 2)) / report.count
-    named = dict(zip(("cost", "cost_of_most_probable"), means.tolist(), strict=True))
+    named = dict(zip((MEAN_COST, "cost_of_most_probable"), means.tolist(), strict=True))
     return replace(report, metrics={**report.metrics, **named})
 
 

@@ -33,6 +33,7 @@ from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.used_settings import SENTENCES
 from heedful.tasks.tables import TEXT, Table
+from heedful.training.state import MEAN_COST
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
@@ -156,9 +157,29 @@ class LabelsTask(LabelSetsTask[LabelsModel]):
 
     def judged(self, model: LabelsModel, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
         """See `SentenceTask.judged`; the thresholds are those that `calibrate` would fit."""
+        return self._figures(model, rows, model.probabilities(rows) >= self.thresholds(model, rows, dev), dev)
+
+    def answered(
+        self, model: LabelsModel, rows: NDArray[np.float32], dev: EncodedDataset
+    ) -> dict[str, float]:
+        """See `SentenceTask.answered`."""
+        return self._figures(model, rows, model.chosen(rows), dev)
+
+    def _figures(
+        self,
+        model: LabelsModel,
+        rows: NDArray[np.float32],
+        answered: NDArray[np.bool_],
+        dev: EncodedDataset,
+    ) -> dict[str, float]:
         gold = np.greater(gold_of(dev), 0)
-        answered = model.probabilities(rows) >= self.thresholds(model, rows, dev)
-        return label_metrics(gold, answered, rows, dev.weights)
+        found = label_metrics(gold, answered, rows, dev.weights)
+        options = LabelsOptions(**model.model.task_options)
+        if options.thresholds == "cost":
+            wrong, missed = (answered & ~gold).sum(axis=1), (~answered & gold).sum(axis=1)
+            costs = options.false_positive * wrong + options.false_negative * missed
+            found[MEAN_COST] = float(np.average(costs, weights=example_weights(dev)))
+        return found
 
     def thresholds(
         self, model: LabelsModel, rows: NDArray[np.float32], dev: EncodedDataset

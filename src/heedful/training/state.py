@@ -26,6 +26,10 @@ from heedful.training.train_settings import Direction, Schedule, TrainSettings
 
 JOINED_LOSS = "joined_loss"
 """The mean loss of a network together with the linear parts that stand beside it, as it would be delivered."""
+MEAN_COST = "cost"
+"""What the wrong answers to an example cost on average, where a task measures that."""
+_OF_ANSWERS = ("accuracy", "micro_f1")
+"""Metrics of answers by which the recipes for own data select, and which count all errors alike."""
 
 
 @dataclass
@@ -46,7 +50,8 @@ class Best:
         """Take in one evaluation; of two equal ones the earlier stays the best.
 
         Beside linear parts the accuracy on few dev rows hardly moves while a network learns, so that it would end too
-        early. There `JOINED_LOSS` selects in place of the accuracy.
+        early. There `JOINED_LOSS` selects in place of the accuracy. Where errors have costs, `MEAN_COST` selects in
+        place of a metric that counts all errors alike.
 
         Args:
             metrics: what was measured; a selecting metric that is not finite never is an improvement.
@@ -63,6 +68,8 @@ class Best:
         check_known(metric, metrics, f"metric {metric!r} is not among the measured ones")
         if metric == "accuracy" and JOINED_LOSS in metrics and (self.step < 0 or JOINED_LOSS in self.metrics):
             metric, direction = JOINED_LOSS, "min"
+        elif metric in _OF_ANSWERS and MEAN_COST in metrics and (self.step < 0 or MEAN_COST in self.metrics):
+            metric, direction = MEAN_COST, "min"
         value = metrics[metric]
         sign = 1.0 if direction == "max" else -1.0
         better = math.isfinite(value) and (self.step < 0 or sign * value > sign * self.metrics[metric])

@@ -69,7 +69,8 @@ class TrainSettings(Settings):
         evaluate_every: steps between evaluations; 0 evaluates after each epoch. The last step is always evaluated.
         evaluate_from: the first step that may be evaluated; patience counts from there. 0 for no restriction.
         metric: the metric that selects the best checkpoint. Where linear parts stand beside a network, and the metric
-            is the accuracy, the loss of all together selects.
+            is the accuracy, the loss of all together selects. Where errors have costs, the mean cost selects in
+            place of "accuracy" and "micro_f1", which count all errors alike.
         direction: whether a larger or a smaller metric is better.
         patience: number of evaluations without improvement after which the run stops early; 0 for never.
         clip_norm: largest norm of the whole gradient; a larger one is scaled down. 0 for no limit.

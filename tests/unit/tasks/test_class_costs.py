@@ -11,6 +11,7 @@ import tiny
 from heedful import TextClassifier, from_pretrained, runtime
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import cheapest
+from heedful.run.tuning import Search
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
 from heedful.tasks.class_costs import cost_matrix
 
@@ -111,6 +112,33 @@ def test_a_report_has_the_mean_cost_with_and_without_costs(careful: TextClassifi
     from_file = tiny.run("evaluate", tmp_path / "model", tmp_path / "gold.csv", "--json").json()
     assert from_file["metrics"] == careful.evaluate(texts, LABELS[120:]).metrics
     assert careful.baseline_ is None  # the baselines know no costs
+
+
+ALONE = {"data__few_rows": 0, "model__wide": "none", "model__sentence": "none"}
+
+
+def test_the_best_epoch_and_the_figures_of_weighted_rows_are_by_cost() -> None:
+    """Without weights as with them, what is told of dev is what the finished model answers to dev."""
+    gold = [("neg" if number % 7 == 0 else label) for number, label in enumerate(LABELS)]
+    dev = (TEXTS[120:180], gold[120:180])
+    for weights in ((), (np.linspace(0.5, 3, 60),)):
+        model = TextClassifier(train__epochs=4, model__task_options=DEAR, **ALONE, **SMALL)
+        model.fit(TEXTS[:120], gold[:120], dev=(*dev, *weights), baseline=False)
+        told = [record["cost"] for record in model.result_.fit.history]
+        assert len(told) == 4
+        assert model.result_.fit.best_metrics["cost"] == min(told)
+        prices = np.where(np.array(dev[1]) == "pos", 30, 1) * (model.predict(dev[0]) != dev[1])
+        assert model.result_.dev.metrics["cost"] == pytest.approx(
+            np.average(prices, weights=weights[0] if weights else None)
+        )
+
+
+def test_a_search_scores_trials_by_cost(tmp_path: Path) -> None:
+    config = TextClassifier(model__task_options=DEAR, **SMALL).config
+    found = Search(config, {}, tmp_path).config.train
+    assert (found.metric, found.direction) == ("cost", "min")
+    other = TextClassifier(model__task_options=DEAR, train__metric="macro_f1", **SMALL).config
+    assert Search(other, {}, tmp_path).config.train.metric == "macro_f1"
 
 
 def test_a_class_that_training_lacks_is_reported_before_training() -> None:

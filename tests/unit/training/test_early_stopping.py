@@ -5,7 +5,7 @@ import math
 import pytest
 
 from heedful.errors import UsageError
-from heedful.training.state import JOINED_LOSS, Best
+from heedful.training.state import JOINED_LOSS, MEAN_COST, Best
 from heedful.training.train_settings import Direction
 
 
@@ -45,6 +45,16 @@ def test_beside_linear_parts_the_loss_of_all_selects_in_place_of_the_accuracy() 
     assert best("macro_f1").step == 1  # whoever names another metric selects by it
     older = Best(0, {"accuracy": 0.9})  # of a checkpoint that has no such loss
     assert older.update({"accuracy": 0.91, JOINED_LOSS: 1.0}, 1, metric="accuracy", direction="max")
+
+
+@pytest.mark.parametrize(("metric", "step"), [("accuracy", 2), ("micro_f1", 2), ("macro_f1", 1)])
+def test_where_errors_have_costs_their_mean_selects_in_place_of_a_count_of_errors(
+    metric: str, step: int
+) -> None:
+    best = Best()
+    for number, (value, cost) in enumerate([(0.9, 4.0), (0.95, 5.0), (0.8, 2.0), (0.9, 3.0)]):
+        best.update({metric: value, MEAN_COST: cost}, number, metric=metric, direction="max")
+    assert best.step == step
 
 
 def test_a_metric_that_was_not_measured_names_the_nearest() -> None:

@@ -29,7 +29,7 @@ from heedful.run.tuning.store import (
 from heedful.storage import remove_folder
 from heedful.training.progress import MetricsLog, Reporter, number_of
 from heedful.training.run_folder import RunFolder
-from heedful.training.state import saved_step
+from heedful.training.state import MEAN_COST, saved_step
 
 if TYPE_CHECKING:
     from optuna import Study, Trial
@@ -45,7 +45,8 @@ class Search:
     """The settings of a search.
 
     Attributes:
-        config: the settings that are varied; its ``train.metric`` on the dev split is the score.
+        config: the settings that are varied; its ``train.metric`` on the dev split is the score. Where wrong answers
+            have costs, the mean cost takes the place of the accuracy.
         space: what is varied.
         folder: folder of the search.
         data: the folder of data sets; None for ``HEEDFUL_DATA``.
@@ -57,6 +58,11 @@ class Search:
     folder: Path
     data: Path | None = None
     prune: bool = True
+
+    def __post_init__(self) -> None:
+        if self.config.model.task_options.get("costs") and self.config.train.metric == "accuracy":
+            by_cost = {"train.metric": MEAN_COST, "train.direction": "min"}
+            object.__setattr__(self, "config", override(self.config, by_cost))
 
     def open(self) -> Study:
         """Open the study."""

@@ -268,7 +268,7 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         if chose.weights is None:
             return report
         # Intervals resample examples of equal weight, so there are none.
-        return replace(report, metrics=self.judged(model, rows, chose), statistics={})
+        return replace(report, metrics=self.answered(model, rows, chose), statistics={})
 
     def keep(self, config: RunConfig, model: Model, datasets: Mapping[str, EncodedDataset]) -> None:
         """See `Task.keep`."""
@@ -355,6 +355,19 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         Returns:
             The metrics that may select the best checkpoint.
         """
+
+    def answered(self, model: Model, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
+        """Return the metrics of what a finished model answers, each example by its weight.
+
+        Args:
+            model: the model, whose temperature and thresholds stand.
+            rows: what it gives, [N, Y].
+            dev: the examples.
+
+        Returns:
+            The metrics, by default those of `judged`.
+        """
+        return self.judged(model, rows, dev)
 
     def read_gold(self, model: Model, file: Path, options: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`."""
