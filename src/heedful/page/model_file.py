@@ -26,6 +26,7 @@ from heedful.model.decisions import KINDS, Promise
 from heedful.model.decisions.label_tree import LabelTree
 from heedful.model.decisions.reject import REJECT, read_reject
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
+from heedful.page.fewer_words import with_fewer_words
 from heedful.page.javascript import operators
 from heedful.page.small_numbers import small_columns, small_network, small_rows, small_sentence
 from heedful.runtime.column_part import COLUMNS
@@ -200,6 +201,8 @@ def _content(
         "paths": _paths(folder, tagging) if KINDS[_task(folder)].of_words else None,
         "hasNetwork": has_network(folder),
     }
+    if compact and sentence is not None:
+        sentence = with_fewer_words(sentence, folder.words.texts("trainable"))
     own = {} if sentence is None else sentence.tensors()
     tags = {} if tagging is None else tagging.tensors()
     if compact:

@@ -38,7 +38,7 @@ class Rounding:
 
 OWN = Rounding({"trained": 0.17, "frozen": 0.55, "ngrams": 0.15}, 15)
 """Of the network that was trained: words of the training texts are read most often and are kept best."""
-ENCODER = Rounding({"trained": 0.08, "frozen": 0.08, "ngrams": 0.08}, 127)
+ENCODER = Rounding({"trained": 0.12, "frozen": 0.12, "ngrams": 0.12}, 63)
 """Of a sentence encoder, whose linear part is fitted to what it says exactly."""
 ERROR_OF_ROWS = 0.35
 """What may be lost of the word vectors of a part beside the network."""
