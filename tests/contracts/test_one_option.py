@@ -14,7 +14,15 @@ import pytest
 from sklearn.utils.validation import has_fit_parameter
 
 import tiny
-from heedful import MultiLabelClassifier, PairClassifier, PairScorer, TextClassifier, TextScorer, TokenTagger
+from heedful import (
+    LabelColumnsClassifier,
+    MultiLabelClassifier,
+    PairClassifier,
+    PairScorer,
+    TextClassifier,
+    TextScorer,
+    TokenTagger,
+)
 from heedful.data.readers.tag_files import read_tags
 from heedful.errors import UsageError
 from heedful.estimators.sentence_estimator import SentenceEstimator
@@ -217,6 +225,57 @@ def test_heavy_sentences_win_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "train.conll").write_text("a\tO\nfilm\tthing\n")
     with pytest.raises(UsageError, match=r"is a field of a \.jsonl file"):
         read_tags(tmp_path / "train.conll", weight="w")
+
+
+QUICK = {"text__vectors": "", "model__sentence": "none"}
+LEARNED = {**QUICK, **NETWORK, "train__max_steps": 8, "train__evaluate_every": 2, "data__few_rows": 0}
+BY_COST = {"model__task_options": {"thresholds": "cost", "false_negative": 4.0}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        *((kind, QUICK) for kind in (*ESTIMATORS, LabelColumnsClassifier)),
+        (TokenTagger, {"text__vectors": ""}),
+        (TextClassifier, {**LEARNED, "model__task_options": {"costs": {"good": 5}}}),
+        (TextClassifier, {**LEARNED, "model__wide": "none", "model__task_options": {"costs": {"good": 5}}}),
+        (TextClassifier, {**LEARNED, "train__class_weights": {"good": 3.0}}),
+        (MultiLabelClassifier, {**QUICK, **BY_COST}),
+        (MultiLabelClassifier, {**LEARNED, "model__wide": "none", **BY_COST}),
+        (MultiLabelClassifier, {**QUICK, "model__task_options": {"thresholds": "one"}}),
+    ],
+)
+def test_a_weight_of_2_in_dev_is_the_example_twice_and_0_is_none(
+    kind: type, settings: dict[str, Any]
+) -> None:
+    """All that dev chooses, and its figures: settings and weights of parts, checkpoint, temperature, thresholds."""
+    draw = random.Random(4)
+    texts, labels = map(list, zip(*rows(60, 2), strict=True))
+    labels = [each if draw.random() < 0.8 else draw.choice(["good", "bad"]) for each in labels]
+    if kind is TokenTagger:
+        x: list[Any] = [text.split() for text in texts]
+        y: list[Any] = [[label, *["O"] * (len(own) - 1)] for own, label in zip(x, labels, strict=True)]
+    elif kind is LabelColumnsClassifier:
+        x, y = (
+            texts,
+            [{"how": label, "what": text.split()[1]} for text, label in zip(texts, labels, strict=True)],
+        )
+    else:
+        x, y = inputs(kind, texts), answers(kind, labels)
+    counted = np.arange(24) % 3
+    again = [place for place, count in zip(range(24), counted, strict=True) for _ in range(count)]
+    weighted, repeated = (
+        kind(**settings).fit(x[24:], y[24:], dev=dev, baseline=False)
+        for dev in ((x[:24], y[:24], counted), ([x[n] for n in again], [y[n] for n in again]))
+    )
+    asked = x[:24]
+    for one, other in zip(weighted.answer(asked), repeated.answer(asked), strict=True):
+        for name in ("label", "labels", "tags"):
+            assert getattr(one, name, None) == getattr(other, name, None)
+        assert (getattr(one, "score", None) or 0) == pytest.approx(getattr(other, "score", None) or 0)
+    first, second = weighted.result_.dev.metrics, repeated.result_.dev.metrics
+    assert first == pytest.approx({name: second[name] for name in first}, abs=1e-4)
+    assert weighted.result_.fit.best_step == repeated.result_.fit.best_step
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)

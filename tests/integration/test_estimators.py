@@ -142,15 +142,23 @@ def test_long_texts_are_refused_or_cut_as_asked(texts: TextClassifier, tmp_path:
 
 def test_a_dev_part_may_be_given() -> None:
     model = TextClassifier(train__max_steps=1, **SMALL)
-    model.fit(TEXTS[:40], LABELS[:40], dev=(TEXTS[40:60], LABELS[40:60]))
+    model.fit(TEXTS[:40], LABELS[:40], dev=(TEXTS[40:60], LABELS[40:60]), baseline=False)
     assert model.result_ is not None
     assert model.result_.dev.count == 20
     with pytest.raises(DataError, match="unknown label 'poss'; did you mean 'pos'"):
         model.fit(TEXTS[:40], LABELS[:40], dev=(["a", "b"], ["poss", "poss"]))
-    model.fit(TEXTS[:40], LABELS[:40], dev=(["a", "b", "c"], ["poss", "neg", "pos"]))
+    model.fit(TEXTS[:40], LABELS[:40], dev=(["a", "b", "c"], ["poss", "neg", "pos"]), baseline=False)
     assert model.result_.dev.count == 2
-    model.fit(TEXTS[:40], LABELS[:40])
+    model.fit(TEXTS[:40], LABELS[:40], baseline=False)
     assert model.result_.dev.count == 4
+    for dev, message in (
+        (([], []), r"^dev: expected at least one example, got none; leave it out to hold out some of X$"),
+        ((["a"], ["pos", "neg"]), "^dev: texts and targets must have the same length"),
+        ((["a"], ["pos"], [0]), "^dev: sample_weight: "),
+        (([3], ["pos"]), "^dev: "),
+    ):
+        with pytest.raises((UsageError, DataError), match=message):
+            model.fit(TEXTS[:40], LABELS[:40], dev=dev)
 
 
 def test_training_leaves_the_callers_random_numbers_alone() -> None:

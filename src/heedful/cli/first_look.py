@@ -12,6 +12,8 @@ from heedful.errors import HeedfulError, UsageError
 
 _RECIPES = ("recipe", "names")
 """Arguments that name recipes or data."""
+_TEXTS = ("words",)
+"""Arguments that are texts, which may be empty."""
 _MOST_SHOWN = 20
 """Wrong names that a message lists."""
 
@@ -26,6 +28,12 @@ def refuse_names_of_nothing(context: click.Context) -> None:
         HeedfulError: what the command itself would raise, some seconds later.
     """
     types = {each.name: each.type for each in context.command.params if isinstance(each, click.Argument)}
+    for argument in context.command.params:
+        values = context.params.get(argument.name or "")
+        if isinstance(argument, click.Argument) and argument.name not in _TEXTS:
+            for value in values if isinstance(values, tuple) else (values,):
+                if isinstance(value, str) and not value.strip():
+                    raise click.BadParameter("it is empty; give a name or a path", context, argument)
     given = {name: value for name, value in context.params.items() if name in types and value}
     folder = context.params.get("data")
     overrides = context.params.get("overrides")

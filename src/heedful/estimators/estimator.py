@@ -15,7 +15,7 @@ from heedful.baselines.beside import Beside, beside_source, or_warning
 from heedful.data.column_features import doubts_about_columns
 from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.folds import shared_with_training
-from heedful.errors import UsageError
+from heedful.errors import DataError, UsageError
 from heedful.estimators.example_weights import weighted
 from heedful.estimators.file_settings import refuse_file_settings
 from heedful.estimators.saved_estimator import Model, SavedEstimator
@@ -201,7 +201,16 @@ class Estimator(SavedEstimator[Model]):
         if not isinstance(dev, tuple | list) or not 2 <= len(dev) <= 3:
             raise UsageError(f"dev: expected (X, y) or (X, y, sample_weight), got {dev!r:.60}")
         weights = dev[2] if len(dev) == 3 else None
-        return weighted(self._examples(dev[0], dev[1], targets).examples, weights)
+        try:
+            found = weighted(self._examples(dev[0], dev[1], targets).examples, weights)
+        except (UsageError, DataError) as error:
+            kind = DataError if isinstance(error, DataError) else UsageError
+            raise kind(f"dev: {error}") from None
+        if not found:
+            raise UsageError(
+                "dev: expected at least one example, got none; leave it out to hold out some of X"
+            )
+        return found
 
     def _report(self, warnings: list[str], *, progress: bool) -> None:
         beside = self.baseline_

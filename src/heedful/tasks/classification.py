@@ -29,6 +29,7 @@ from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, T
 from heedful.nn.heads import matched
 from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refuse_reject_class
 from heedful.tasks.class_loss import LOSS, distilled_loss, loss_of_classes, weights_of_classes
+from heedful.tasks.cost_figures import OF_MOST_PROBABLE, figures, with_costs
 from heedful.tasks.prepared import Files, Prepared
 from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
@@ -185,20 +186,15 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             return classification_metrics(gold, rows.argmax(axis=1), weights)
         temperature = 1.0 if model.joining is not None else fit_temperature(rows, gold, weights)
         decision = ClassDecision(model.labels, temperature, cost_matrix(stated, model.labels))
-        return self._figures(model, decision.chosen(decision.probabilities(rows)), dev)
+        return figures(gold, decision.chosen(decision.probabilities(rows)), weights, stated, model.labels)
 
     def answered(self, model: Predictor, rows: NDArray[np.float32], dev: EncodedDataset) -> dict[str, float]:
-        """See `SentenceTask.answered`."""
-        return self._figures(model, _answered(model, rows)[0], dev)
-
-    def _figures(
-        self, model: Predictor, answered: NDArray[np.int64], dev: EncodedDataset
-    ) -> dict[str, float]:
-        gold, stated, weights = gold_of(dev).astype(np.int64), _costs(model), self._counting(model, dev)
-        found = classification_metrics(gold, answered, weights)
+        """See `SentenceTask.answered`; that classes differ in weight is of the training alone."""
+        answered, likeliest = _answered(model, rows)
+        gold, stated = gold_of(dev).astype(np.int64), _costs(model)
+        found = figures(gold, answered, dev.weights, stated, model.labels)
         if stated:
-            costs = cost_matrix(stated, model.labels)
-            found[MEAN_COST] = float(np.average(costs[gold, answered], weights=weights))
+            found[OF_MOST_PROBABLE] = figures(gold, likeliest, dev.weights, stated, model.labels)[MEAN_COST]
         return found
 
     def _counting(self, model: Predictor, dataset: EncodedDataset) -> NDArray[np.float64] | None:
@@ -252,7 +248,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         classes = len(model.labels)
         known = gold < classes
         counts = np.stack([confused(gold[known], each[known], classes) for each in (predicted, likeliest)])
-        return _with_costs(report, model, counts)
+        return with_costs(report, model.about.costs, counts)
 
     def gold_blocks(self, model: Predictor, file: Path, options: Mapping[str, object]) -> Iterator[Corpus]:
         """See `Task.gold_blocks`: a block has at most 8,192 examples."""
@@ -291,7 +287,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             seconds=seconds,
             notes=dict(notes),
         )
-        return _with_costs(report, model, counts)
+        return with_costs(report, model.about.costs, counts)
 
 
 def _costs(model: Predictor) -> dict[str, object]:
@@ -302,15 +298,6 @@ def _answered(model: Predictor, logits: NDArray[np.float32]) -> tuple[NDArray[np
     """Return the numbers of the classes that are answered, and of the most probable ones, [N] each."""
     likeliest: NDArray[np.int64] = logits.argmax(axis=1)
     return model.chosen(model.probabilities(logits)) if model.about.costs else likeliest, likeliest
-
-
-def _with_costs(report: Report, model: Predictor, counts: NDArray[np.int64]) -> Report:
-    """Add the mean cost of the answers, and of the most probable classes, where wrong answers have costs."""
-    if not model.about.costs or not counts.any():
-        return report
-    means = (counts * np.array(model.about.costs)).sum(axis=(1, 2)) / report.count
-    named = dict(zip((MEAN_COST, "cost_of_most_probable"), means.tolist(), strict=True))
-    return replace(report, metrics={**report.metrics, **named})
 
 
 def _classes_and_weights(

@@ -174,12 +174,7 @@ class LabelsTask(LabelSetsTask[LabelsModel]):
     ) -> dict[str, float]:
         gold = np.greater(gold_of(dev), 0)
         found = label_metrics(gold, answered, rows, dev.weights)
-        options = LabelsOptions(**model.model.task_options)
-        if options.thresholds == "cost":
-            wrong, missed = (answered & ~gold).sum(axis=1), (~answered & gold).sum(axis=1)
-            costs = options.false_positive * wrong + options.false_negative * missed
-            found[MEAN_COST] = float(np.average(costs, weights=example_weights(dev)))
-        return found
+        return {**found, **_cost(model, gold, answered, example_weights(dev))}
 
     def thresholds(
         self, model: LabelsModel, rows: NDArray[np.float32], dev: EncodedDataset
@@ -225,15 +220,44 @@ class LabelsTask(LabelSetsTask[LabelsModel]):
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
         )
+        known = np.greater(gold_of(dataset), 0)[:, : len(model.labels)]
         return replace(
-            report, seconds=seconds, notes={**notes_of(dataset), **unseen_of(dataset, len(model.labels))}
+            report,
+            metrics={**report.metrics, **_cost(model, known, model.chosen(rows))},
+            seconds=seconds,
+            notes={**notes_of(dataset), **unseen_of(dataset, len(model.labels))},
         )
+
+
+def _cost(
+    model: LabelsModel,
+    gold: NDArray[np.bool_],
+    answered: NDArray[np.bool_],
+    weights: NDArray[np.float64] | None = None,
+) -> dict[str, float]:
+    """Return the mean cost of an example by its name, where the thresholds are those of lowest cost."""
+    options = LabelsOptions(**model.model.task_options)
+    if options.thresholds != "cost":
+        return {}
+    wrong, missed = (answered & ~gold).sum(axis=1), (~answered & gold).sum(axis=1)
+    costs = options.false_positive * wrong + options.false_negative * missed
+    return {MEAN_COST: float(np.average(costs, weights=weights))}
 
 
 def _logit(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
     clipped = np.clip(probabilities, 1e-9, 1 - 1e-9)
     found: NDArray[np.float64] = np.log(clipped) - np.log1p(-clipped)
     return found
+
+
+def _counted(
+    probabilities: NDArray[np.float64], gold: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    """Leave out what does not count, so that no threshold lies beside it; return the weights of the others too."""
+    if weights is None:
+        return probabilities, gold, np.ones(len(gold))
+    some = weights > 0
+    return probabilities[some], gold[some], weights[some]
 
 
 def best_threshold(
@@ -254,7 +278,7 @@ def best_threshold(
         The threshold; `HALF` where nothing is right or none is considered. Of equally good ones the highest, which
         answers fewest.
     """
-    weights = np.ones(len(gold)) if weights is None else weights
+    probabilities, gold, weights = _counted(probabilities, gold, weights)
     if not weights[gold].any():
         return HALF
     order = np.argsort(-probabilities, kind="stable")
@@ -287,7 +311,7 @@ def cheapest_threshold(
     Returns:
         The threshold; where it is cheapest to answer nothing, one above 1. Of equally cheap ones the highest.
     """
-    weights = np.ones(len(gold)) if weights is None else weights
+    probabilities, gold, weights = _counted(probabilities, gold, weights)
     order = np.argsort(-probabilities, kind="stable")
     ranked = probabilities[order]
     wrong, right = (

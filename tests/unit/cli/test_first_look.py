@@ -70,6 +70,27 @@ def test_what_is_not_there_is_refused_before_torch_is_imported(tmp_path: Path) -
     assert not torch
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "train",
+        "train ? rows.csv",
+        "study",
+        "tune",
+        "data check",
+        "data labels",
+        "recipes",
+    ],
+)
+@pytest.mark.parametrize("blank", ["", " "])
+def test_a_blank_name_is_no_folder(words: str, blank: str) -> None:
+    """It would be the folder of the data sets, or the one in which the command runs."""
+    asked = [blank if word == "?" else word for word in words.split()]
+    refused = tiny.run(*asked, *([] if "?" in words else [blank]))
+    assert (refused.code, refused.err.count("\n")) == (ExitCode.USAGE, 1)
+    assert "it is empty; give a name or a path" in refused.err
+
+
 def test_what_is_there_by_any_name_is_left_to_the_command(tmp_path: Path, monkeypatch) -> None:
     """A compressed file, a folder, a known data set and a recipe with a former name are no names of nothing."""
     monkeypatch.chdir(tmp_path)
