@@ -1,7 +1,6 @@
 """A large table of strings in a JSON file, of which a process may look up a few: it becomes a dict where many are.
 
-Inflected forms and their base forms are a hundred thousand strings. To check that a table holds nothing but plain
-strings takes a tenth of the time of parsing it, and to look for a name in its text a fiftieth.
+To check that it holds plain strings takes a tenth of the time of parsing it, and to look for a name a fiftieth.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def cut_out(text: str, name: str) -> tuple[str, FlatTable] | None:
 
     Returns:
         The text with an empty table in its place, still not checked, and the table; None where the table is not there,
-        or holds something that only a parser of JSON understands, such as an escaped letter.
+        or holds what only a parser of JSON understands.
     """
     before, found, rest = text.partition(f'"{name}":')
     body, closed, after = rest.lstrip().partition("}")
@@ -89,8 +88,7 @@ def _compact(inner: str) -> str:
 def _is_plain(inner: str) -> bool:
     """Return whether a text is a list of names and values, printable ASCII without escapes, and nothing else.
 
-    What is left without other characters is ``"":"","":""``; each colon and each comma has its quotation marks beside
-    it, and one stands at either end: so nothing stands outside of the strings.
+    Without other characters ``"":"","":""`` is left, and with them each colon and comma is between quotation marks.
     """
     if not inner.isascii():
         return False

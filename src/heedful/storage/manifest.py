@@ -176,17 +176,7 @@ def manifest_checksum(folder: Path) -> str:
 
 
 def listed_checksum(path: Path) -> str:
-    """Return the SHA-256 that the manifest beside a file lists, after `verify_manifest` found it to be the file's.
-
-    Args:
-        path: the file.
-
-    Returns:
-        The checksum in hexadecimal.
-
-    Raises:
-        ArtifactError: if the manifest lists none.
-    """
+    """Return the SHA-256 of a file by the manifest beside it, which `verify_manifest` has checked."""
     manifest = path.parent / MANIFEST
     return Fields(read_json(manifest, dict), str(manifest)).part("files").part(path.name).text("sha256")
 

@@ -38,8 +38,7 @@ class Nearest:
 
     Args:
         words: the known words, most frequent first; only those of letters alone and of 4 to 40 characters count.
-        places: a number for each of them, rising in their order, where the caller has such a table; further words in it
-            have larger numbers.
+        places: rising numbers of these words, and larger ones of others; None to make them.
     """
 
     def __init__(self, words: Sequence[str], places: Mapping[str, int] | None = None) -> None:
@@ -83,7 +82,6 @@ class Nearest:
 
     @cached_property
     def _letters(self) -> list[str]:
-        """The letters of the known words."""
         codes = np.frombuffer("".join(self._all).encode("utf-32-le", "surrogatepass"), np.uint32)
         return [letter for letter in map(chr, np.flatnonzero(np.bincount(codes))) if letter.isalpha()]
 
@@ -102,7 +100,7 @@ class Nearest:
 
 
 def _always(start: str) -> bool:
-    """Do not look how a known word begins, which needs them sorted."""
+    """Do not look how known words begin."""
     return True
 
 
