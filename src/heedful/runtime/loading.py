@@ -24,6 +24,7 @@ from heedful.model.decisions import (
 )
 from heedful.model.decisions.reject import read_reject
 from heedful.model.kept_examples import read_kept_examples
+from heedful.model.text_reading import Limits
 from heedful.runtime.asking import RuntimeReading
 from heedful.runtime.column_part import read_column_part
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
@@ -79,7 +80,9 @@ def load(folder: Path | str) -> RuntimeModel:
     inner = path / "model"
     if os.path.isdir(inner) and not os.path.exists(path / WEIGHTS):
         path = inner
-    return read_settled(path, _load)
+    model = read_settled(path, _load)
+    model.folder = path.absolute()
+    return model
 
 
 def _load(path: Path) -> RuntimeModel:
@@ -324,4 +327,24 @@ def _reduced(states: EncoderStates) -> tuple[Any, ...]:
     return _of_pickle, (states.origin(), {name: np.array(part) for name, part in states.content.items()})
 
 
+def _opened_again(folder: Path, limits: Limits, threads: int, state: Mapping[str, Any]) -> RuntimeModel:
+    model = load(folder).limited(limits.max_tokens, limits.truncate).threaded(threads)
+    vars(model).update(state)
+    return model
+
+
+def _named_by_folder(model: RuntimeModel) -> tuple[Any, ...]:
+    """Let another process open the folder of a model, which it reads at once and shares with this one."""
+    if model.folder is None:
+        raise UsageError(
+            "this model was changed after it was read from its folder: load the folder in each process, and change the "
+            "model there"
+        )
+    limits = Limits(model.settings.max_tokens, "head" if model.settings.truncate == "head" else "error")
+    chosen = {name: vars(model)[name] for name in ("promise", "tree") if name in vars(model)}
+    return _opened_again, (model.folder, limits, model.threads, chosen)
+
+
 copyreg.pickle(EncoderStates, _reduced)
+for _kind in (RuntimeModel, SentenceVectors, Tagger):
+    copyreg.pickle(_kind, _named_by_folder)

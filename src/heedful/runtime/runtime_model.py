@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sized
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -43,7 +45,10 @@ class RuntimeModel(Model[Block, Answered]):
         program: as given.
         parts: as given.
         threads: as given.
+        folder: what it was read from, by which another process opens it; None for a model of changed decisions.
     """
+
+    folder: Path | None = None
 
     def __init__(
         self,
@@ -144,9 +149,7 @@ class RuntimeModel(Model[Block, Answered]):
         if max_tokens is None and truncate is None:
             return self
         asking = self.asking.limited(Limits(max_tokens, truncate))
-        return type(self)(
-            asking, self.program, self.decision, self.parts, self.threads, self.metrics, self.examples
-        )
+        return self._with(asking, self.program, self.threads)
 
     def threaded(self, threads: int) -> Self:
         """Return a model that computes blocks of 64 requests on several threads; the network is shared.
@@ -162,9 +165,7 @@ class RuntimeModel(Model[Block, Answered]):
         """
         if threads < 1:
             raise UsageError(f"threads must be 1 or more; got {threads}")
-        return type(self)(
-            self.asking, self.program, self.decision, self.parts, threads, self.metrics, self.examples
-        )
+        return self._with(self.asking, self.program, threads)
 
     def remembering(self, megabytes: int) -> Self:
         """Return a model that keeps what its network makes of single words in so much memory; the weights are shared.
@@ -181,9 +182,21 @@ class RuntimeModel(Model[Block, Answered]):
         if megabytes < 0:
             raise UsageError(f"megabytes must be 0 or more; got {megabytes}")
         program = self.program.remembering(megabytes << 20)
-        return type(self)(
-            self.asking, program, self.decision, self.parts, self.threads, self.metrics, self.examples
-        )
+        return self._with(self.asking, program, self.threads)
+
+    def _with(self, asking: RuntimeReading, program: Program, threads: int) -> Self:
+        found = type(self)(asking, program, self.decision, self.parts, threads, self.metrics, self.examples)
+        found.folder = self.folder
+        return found
+
+    def __copy__(self) -> Self:
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
+        return found
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Share the weights, which nothing changes."""
+        return copy.copy(self)
 
     def encode(self, texts: Iterable[str]) -> Floats:
         """See `Model.encode`."""

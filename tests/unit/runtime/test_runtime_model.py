@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+import whole_models
 from heedful.errors import ArtifactError, DataError, HeedfulError, UsageError
 from heedful.model.decisions import KINDS
 from heedful.models import ModelConfig
@@ -295,3 +298,23 @@ def test_a_description_without_its_ngrams_is_refused(tmp_path: Path) -> None:
     _altered(tmp_path / "model", CONFIG, change)
     with pytest.raises(ArtifactError):
         load(tmp_path / "model")
+
+
+def test_another_process_opens_the_folder_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the limits, the threads and the tree that this one has; weights are not copied."""
+    monkeypatch.setitem(whole_models.LABELS, "text", ("a/b", "a/c", "d"))
+    path = whole_models.whole(tmp_path / "model", "text", "none")
+    model = load(path).limited(3, "head").threaded(2).in_tree("/")
+    kept = pickle.dumps(model)
+    assert len(kept) < 2_000
+    again = pickle.loads(kept)
+    assert again.threads == 2
+    asked = [*TEXTS, "one two three four"]
+    answers = list(model.predict(asked))
+    assert list(again.predict(asked)) == list(copy.deepcopy(model).predict(asked)) == answers
+    assert answers[-1].truncated
+    tags = load(whole_models.tagger(tmp_path / "tagger", "none"))
+    assert list(pickle.loads(pickle.dumps(tags)).predict(TEXTS)) == list(tags.predict(TEXTS))
+    changed = type(model)(model.asking, model.program, model.decision, model.parts)
+    with pytest.raises(UsageError, match="load the folder in each process"):
+        pickle.dumps(changed)
