@@ -25,7 +25,10 @@ def glance_lines(glance: Glance) -> list[str]:
     low, high = 100 * glance.interval.low, 100 * glance.interval.high
     rows = f"{len(glance.examples):,} rows"
     lines = [f"{counted(glance.accuracy)} of {rows} are right (95 % interval {low:.1f} to {high:.1f} %)"]
-    lines += ["", f"What is important (mean contributions in {glance.explained:,} explained texts):"]
+    lines += [
+        "",
+        f"What is important (mean contributions in {glance.explained:,} explained texts, by strength and frequency):",
+    ]
     for each in glance.classes[:_CLASSES]:
         words = ", ".join(f"{visible(word.name)} {word.mean:+.2f}" for word in each.words[:_WORDS])
         lines.append(f"  {visible(each.name)} ({each.count:,} rows): {words or 'no word'}")
