@@ -141,7 +141,7 @@ def test_training_takes_the_file_as_it_is(tmp_path: Path) -> None:
                     labels[k % len(labels)],
                     by="Ann" if k % 2 else "guest 12",
                     note="a note of several words" if k % 5 else "",
-                    chosen=("random", "diverse", "uncertain")[k % 3],
+                    chosen=("random", "typical", "uncertain")[k % 3],
                     guess=labels[0] if k > 20 else None,
                     checked=k % 7 == 0,
                 )

@@ -32,7 +32,7 @@ class Record:
         label: what was chosen.
         by: who chose it; empty in a file from elsewhere.
         note: a remark.
-        chosen: why the text was shown: "random", "diverse", "uncertain", "similar", "search" and so on.
+        chosen: why the text was shown: "random", "typical", "uncertain", "similar", "search" and so on.
         guess: what the model would have said before the label was known; None where there was no model.
         checked: whether the label was shown again as doubtful, and kept.
         others: further fields of a file from elsewhere.

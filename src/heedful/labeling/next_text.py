@@ -1,4 +1,4 @@
-"""Which text comes next: random ones, ones unlike all that are labeled, and ones that the model is uncertain of."""
+"""Which text comes next: random ones, ones that stand for many others, and ones that the model is uncertain of."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 
 from heedful.labeling.pool import Pool
 from heedful.labeling.similar_texts import SimilarTexts
+from heedful.labeling.typical_texts import TypicalTexts
 
-Why = Literal["random", "diverse", "uncertain"]
-BEFORE: tuple[Why, ...] = ("random", "diverse")
-"""The turns while there is no model."""
-AFTER: tuple[Why, ...] = ("random", "uncertain", "diverse", "uncertain")
-"""The turns with a model: a quarter is random, so that its accuracy can be measured."""
-_LOOKED_AT = 64
-"""Random texts among which the one that is least like those labeled is taken; more would find odd ones alone."""
+Why = Literal["random", "typical", "uncertain"]
+BEFORE: tuple[Why, ...] = ("random", "typical", "typical", "typical")
+"""The turns while there is no model: a quarter is random, so that the accuracy of one can be measured."""
+AFTER: tuple[Why, ...] = ("random", "uncertain", "typical", "uncertain")
+"""The turns with a model."""
 
-REASONS = ("random", "diverse", "uncertain", "doubtful", "search")
+REASONS = ("random", "typical", "uncertain", "doubtful", "search")
 """What a text is shown for."""
 
 
@@ -30,20 +29,18 @@ class NextText:
 
     Attributes:
         similar: how alike texts are.
+        typical: texts that stand for others.
         uncertain: keys of texts that the model is uncertain of, the most useful first.
     """
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self.similar = SimilarTexts(pool.texts)
+        self.similar, self.typical = SimilarTexts(pool.texts), TypicalTexts(pool)
         self.uncertain: Sequence[str] = ()
-        self._nearest = np.zeros(len(pool), np.float32)
-        self._waiting: list[Sequence[str]] = []
-        self._generator = np.random.default_rng(0)
 
-    def saw(self, texts: Sequence[str]) -> None:
+    def saw(self, key: str) -> None:
         """Take note of a text that was labeled."""
-        self._waiting.append(texts)
+        self.typical.saw(key)
 
     def choose(self, turn: int, is_free: Callable[[str], bool], *, mixed: bool) -> tuple[int, Why] | None:
         """Choose the next text.
@@ -63,8 +60,8 @@ class NextText:
             place = next(
                 (self._pool.place[k] for k in self.uncertain if k in self._pool.place and is_free(k)), None
             )
-        elif why == "diverse":
-            place = self._unlike(is_free)
+        elif why == "typical":
+            place = self.typical.choose(is_free)
         if place is not None:
             return place, why
         place = next(self._free(is_free), None)
@@ -88,14 +85,3 @@ class NextText:
     def _free(self, is_free: Callable[[str], bool]) -> Iterator[int]:
         """Yield the free places in the random order."""
         return (k for k in self._pool.order if is_free(self._pool.keys[k]))
-
-    def _unlike(self, is_free: Callable[[str], bool]) -> int | None:
-        """Return the text that is least like all labeled ones, among some random ones."""
-        if not self.similar.is_ready:
-            return None
-        for texts in self._waiting:
-            np.maximum(self._nearest, self.similar.to(texts), out=self._nearest)
-        self._waiting = []
-        drawn = self._generator.integers(0, len(self._pool), _LOOKED_AT).tolist()
-        free = [k for k in drawn if is_free(self._pool.keys[k])]
-        return min(free, key=lambda k: (self._nearest[k], k), default=None)

@@ -64,7 +64,7 @@ class Session:
         self._index = LabelIndex(form)
         self._index.follow(file.records)
         for record in file.records:
-            self._next.saw(record.texts)
+            self._next.saw(record.key)
         self._learn()
 
     def print_line(self, line: str) -> None:
@@ -190,7 +190,7 @@ class Session:
                 self._people[by].changes.append([(None, each) for each in new])
                 self._index.follow(self._file.records)
                 for each in new:
-                    self._next.saw(each.texts)
+                    self._next.saw(each.key)
                 self._learn()
         return {"labeled": len(new)}
 
@@ -295,7 +295,7 @@ class Session:
         own = self._index.own(new.key, new.by)
         if own is None:
             self._file.add([new])
-            self._next.saw(new.texts)
+            self._next.saw(new.key)
         elif own.label == new.label and own.note == new.note and new.chosen != "doubtful":
             return None
         elif own.label not in (new.label, None if seen is None else self.form.checked(seen, new.texts)):
@@ -317,7 +317,7 @@ class Session:
             self._next = NextText(self._pool.pool)
             self._next.uncertain = uncertain
             for record in self._file.records:
-                self._next.saw(record.texts)
+                self._next.saw(record.key)
 
     def _learn(self) -> None:
         """Begin to train if there are enough new labels."""

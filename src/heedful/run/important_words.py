@@ -46,12 +46,8 @@ class Important:
         ]
         more = len(self.words) - _LABELS
         lines += [f"  and {more:,} more classes"] if more > 0 else []
-        return "\n".join(
-            [
-                f"What the model finds important (mean contributions in {self.texts:,} texts, by strength and frequency):",
-                *lines,
-            ]
-        )
+        how = f"mean contributions in {self.texts:,} texts, by strength and frequency"
+        return "\n".join([f"What the model finds important ({how}):", *lines])
 
 
 class TimeLeft:

@@ -85,7 +85,7 @@ def test_a_window_from_before_a_restart_keeps_what_its_text_was_shown_for(desk: 
     assert client.ask("/v1/label", kept).status == 200
     assert client.ask("/v1/label", {**kept, "texts": ["text number 3"], "why": "search"}).status == 200
     here = client.ask("/v1/next", {"by": "Ann"}).json()
-    claimed = "search" if here["why"] == "diverse" else "diverse"
+    claimed = "search" if here["why"] == "typical" else "typical"
     assert client.ask("/v1/label", {**kept, "texts": here["texts"], "why": claimed}).status == 200
     assert [row["chosen"] for row in again.rows()] == ["random", "search", here["why"]]
     checked = {**kept, "texts": ["text number 3"], "seen": "good", "why": "doubtful"}

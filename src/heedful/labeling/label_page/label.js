@@ -9,7 +9,7 @@ import { Spans } from "./spans.js";
 const REASONS = {
   random: "Random text: the model's guess is hidden until you have labeled it, so that its accuracy is honest",
   uncertain: "The model is uncertain of this text",
-  diverse: "Unlike the texts labeled so far",
+  typical: "Stands for many other texts",
   doubtful: "A label that looks wrong: choose it again to keep it, or choose another one",
 };
 let state = null, text = null, answers = null, last = null, busy = false, queue = [], timer = 0;

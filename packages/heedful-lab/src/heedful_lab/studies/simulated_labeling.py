@@ -2,8 +2,8 @@
 
     python -m heedful_lab.studies.simulated_labeling --data DIR --out FILE --sets trec,subj --runs 10
 
-The labeler labels the training texts in one of three orders: "mixed" as the page does (random, uncertain and unlike
-ones), "random", and "at once": texts unlike each other, all chosen before there is a model. At each number of labels a
+The labeler labels the training texts in one of three orders: "mixed" as the page does (random, typical and uncertain
+ones), "random", and "at once": typical texts, all chosen before there is a model. At each number of labels a
 model is trained as on the page, and its accuracy on the test texts is one line of the output. Lines that are there are
 not measured again, so that the same command goes on where it was interrupted. ``--first 5 --runs 10`` measures runs
 5 to 9 alone, for another processor; files of lines can be joined by ``cat``. ``--table`` prints, for each set and
@@ -82,7 +82,7 @@ def one_run(
     pool = Pool(Corpus([Example((text,), row=k) for k, text in enumerate(gold, 1)]))
     pool.order = np.random.default_rng(run).permutation(len(pool)).tolist()
     chooser = NextText(pool)
-    chooser.similar.wait(600)
+    chooser.typical.wait(600)
     labeled: dict[str, int] = {}
     turn = 0
     for size in sizes:
@@ -93,7 +93,7 @@ def one_run(
             if found is None:
                 return
             labeled[pool.keys[found[0]]] = found[0]
-            chooser.saw(pool.texts[found[0]])
+            chooser.saw(pool.keys[found[0]])
         texts = [pool.texts[place][0] for place in labeled.values()]
         labels = [gold[text] for text in texts]
         if len(set(labels)) < 2:
