@@ -13,9 +13,13 @@ from heedful.labeling.typical_texts import TypicalTexts
 
 Why = Literal["random", "typical", "uncertain"]
 BEFORE: tuple[Why, ...] = ("random", "typical", "typical", "typical")
-"""The turns while there is no model: a quarter is random, so that the accuracy of one can be measured."""
+"""The turns with few labels: a quarter is random, so that the accuracy of one can be measured."""
 AFTER: tuple[Why, ...] = ("random", "uncertain", "typical", "uncertain")
-"""The turns with a model."""
+"""The turns with many labels and a model."""
+MANY = 150
+"""Labels from which on texts are shown that the model is uncertain of. With fewer it knows too little of what it lacks,
+and typical texts bring more (docs/lab/labels-needed.md; Hacohen, Dekel, Weinshall, 2022, "Active learning on a budget:
+opposite strategies suit high and low budgets")."""
 
 REASONS = ("random", "typical", "uncertain", "doubtful", "search")
 """What a text is shown for."""
@@ -37,9 +41,11 @@ class NextText:
         self._pool = pool
         self.similar, self.typical = SimilarTexts(pool.texts), TypicalTexts(pool)
         self.uncertain: Sequence[str] = ()
+        self._labeled = set[str]()
 
     def saw(self, key: str) -> None:
         """Take note of a text that was labeled."""
+        self._labeled.add(key)
         self.typical.saw(key)
 
     def choose(self, turn: int, is_free: Callable[[str], bool], *, mixed: bool) -> tuple[int, Why] | None:
@@ -53,7 +59,7 @@ class NextText:
         Returns:
             The place of the text and why it was chosen; None where no text is left.
         """
-        turns = AFTER if self.uncertain else BEFORE
+        turns = AFTER if self.uncertain and len(self._labeled) >= MANY else BEFORE
         why = turns[turn % len(turns)] if mixed else "random"
         place = None
         if why == "uncertain":
