@@ -112,6 +112,11 @@ def test_version() -> None:
             "No such option '--epochs'; for the setting train.epochs pass --set train.epochs=VALUE; see heedful train "
             "--help",
         ),
+        (
+            ["train", "my-texts", "--tree", "/"],
+            "No such option '--tree'; it is one of heedful predict, explain, evaluate, export; see heedful train "
+            "--help",
+        ),
     ],
 )
 def test_wrong_usage_is_one_line(arguments: list[str], message: str) -> None:

@@ -224,13 +224,18 @@ def _usage(error: click.ClickException) -> str:
     if context is None:
         return message
     taken = {option for each in context.command.params for option in each.opts}
-    if (
-        isinstance(error, click.NoSuchOption)
-        and "--set" in taken
-        and (named := _as_setting(error.option_name))
-    ):
-        message = f"No such option {error.option_name!r}{named}"
+    if isinstance(error, click.NoSuchOption):
+        named = _as_setting(error.option_name) if "--set" in taken else ""
+        if named := named or _elsewhere(error.option_name):
+            message = f"No such option {error.option_name!r}{named}"
     return f"{message}; see {context.command_path} --help"
+
+
+def _elsewhere(option: str) -> str:
+    """Return which commands have an option that the called one has not."""
+    commands = {name: importlib.import_module(f"heedful.cli.{name}").command for name in COMMANDS}
+    found = [name for name, each in commands.items() if any(option in param.opts for param in each.params)]
+    return f"; it is one of heedful {', '.join(found)}" if found else ""
 
 
 def _as_setting(option: str) -> str:

@@ -17,6 +17,8 @@ _PRODIGY = frozenset({"accept", "reject", "ignore"})
 _JOINING = "|;/+&,"
 _RARE = "|;,"
 """Marks that stand in few names of one label: that one part is a label too is doubt enough."""
+_LEVELS = ("/", "::", ">", ".")
+"""What stands between the levels of a path."""
 _DIGITS = 15
 """Digits that double precision keeps apart; longer numbers are names."""
 _FEW, _MOST = 6, 0.8
@@ -32,7 +34,7 @@ INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
 
 
 def doubts(rows: Mapping[str, int]) -> list[str]:
-    """Return which labels of a column may be no label, several labels, or one label that is written in two ways.
+    """Return which labels of a column may be no label, several labels, paths, or one label that is written in two ways.
 
     Args:
         rows: label to the number of its rows.
@@ -41,7 +43,8 @@ def doubts(rows: Mapping[str, int]) -> list[str]:
         A sentence of each kind that is found.
     """
     several, own = list(_several(rows)), list(_of_one_row(rows))
-    return [*_no_label(rows), *several, *_written_twice(rows), *(() if several else own or _numbers(rows))]
+    further = () if several else own or [*_in_a_tree(rows), *_numbers(rows)]
+    return [*_no_label(rows), *several, *_written_twice(rows), *further]
 
 
 def _no_label(rows: Mapping[str, int]) -> Iterator[str]:
@@ -113,6 +116,24 @@ def _sharing(rows: Mapping[str, int]) -> list[tuple[str, str]]:
         if found := [(name, mark) for name, each in parts.items() if any(counts[part] > 1 for part in each)]:
             return found
     return []
+
+
+def _in_a_tree(rows: Mapping[str, int]) -> Iterator[str]:
+    """Return whether most labels are paths of which some have a parent in common."""
+    for mark in _LEVELS:
+        split = {
+            name: name.split(mark) for name in rows if mark in name and not (mark == "." and " " in name)
+        }
+        paths = {name: [part.strip() for part in parts] for name, parts in split.items()}
+        named = [name for name, parts in paths.items() if all(any(map(str.isalpha, part)) for part in parts)]
+        parents = Counter(paths[name][0] for name in named)
+        if 2 * len(named) > len(rows) and max(parents.values()) > 1:
+            yield (
+                f"{len(named):,} of {len(rows):,} labels look like paths of a tree, such as {named[0]!r:.60}; training "
+                f'needs no option for it, and with --tree "{mark}" predict, explain, evaluate and export know their '
+                "parents"
+            )
+            return
 
 
 def _written_twice(rows: Mapping[str, int]) -> Iterator[str]:

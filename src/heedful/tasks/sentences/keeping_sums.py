@@ -20,7 +20,14 @@ from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
 from heedful.tasks.sentences.joining_on import Halved, Steady
-from heedful.tasks.sentences.learning_by_sums import SETTINGS, SumRows, first_sums, learned_by_sums, with_rows
+from heedful.tasks.sentences.learning_by_sums import (
+    SETTINGS,
+    SumRows,
+    Wholes,
+    first_sums,
+    learned_by_sums,
+    with_rows,
+)
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
 from heedful.tasks.sentences.part_rows import SHARE, WORDS_AND_CHARACTERS, phrases_of, sentence_rows
@@ -81,7 +88,7 @@ def sums_of(
     if not 0 < sum(count for _, count in features) <= MOST_DENSE:
         return None
     rows = SumRows(dense, _words(model, training), targets.shares.argmax(axis=1), targets.weights)
-    return first_sums(features, targets.outputs, rows, model.text.phrases, SHARE)
+    return first_sums(features, targets.outputs, rows, model.text.phrases, SHARE, _wholes(reads))
 
 
 def learn_on_by_sums(
@@ -132,7 +139,7 @@ def learn_on_by_sums(
     new = rows.of(np.flatnonzero(weights > 0))
     # Old rows that are kept choose too, each for those that it stands for: new ones may be of a new class alone.
     choosing = replace(rows, weights=targets.weights)
-    found = learned_by_sums(with_rows(sums, new, rule), choosing, rule, SHARE)
+    found = learned_by_sums(with_rows(sums, new, rule), choosing, rule, SHARE, _wholes(reads))
 
     def put(about: About, weight: float) -> About:
         bias, start = found.dense.bias, 0
@@ -159,6 +166,14 @@ def learn_on_by_sums(
 def _dense(reads: Sequence[PartRows], count: int) -> NDArray[np.float32]:
     rows = [as_array(part.rows) for part in reads]
     return np.concatenate([np.zeros((count, 0), np.float32), *rows], axis=1)
+
+
+def _wholes(reads: Sequence[PartRows]) -> Wholes:
+    """Return what is known of whole texts beside the rows, in the order of `_dense`."""
+    named = [part.named for part in reads if part.named is not None]
+    names = np.concatenate(named, axis=1) if reads and len(named) == len(reads) else None
+    vectors = [np.arange(part.rows.shape[1]) >= part.rows.shape[1] - part.vector for part in reads]
+    return Wholes(names, np.concatenate([np.zeros(0, np.bool_), *vectors]))
 
 
 def _features(reads: Sequence[PartRows]) -> tuple[tuple[str, int], ...]:

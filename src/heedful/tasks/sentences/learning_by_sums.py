@@ -1,4 +1,4 @@
-"""Learning from sums over all rows that a model ever had: ridge regression of whole texts beside naive Bayes of words.
+"""Learning from sums over all rows that a model ever had: discriminants of whole texts beside naive Bayes of words.
 
 Both follow from `KeptSums` as they would from the rows themselves, so that ten installments give what one gives, and
 both say in closed form what they would answer for a row if it had not been among the rows: this chooses the settings.
@@ -15,32 +15,42 @@ from numpy.typing import NDArray
 
 from heedful.data.examples import Ragged
 from heedful.model.kept_sums import KeptSums
-from heedful.tasks.sentences.fitting_wide import (
-    MOST_FEATURES,
-    MOST_WEIGHTS,
-    empty_part,
-)
+from heedful.tasks.sentences.discriminant import Discriminant, Solved
+from heedful.tasks.sentences.fitting_wide import MOST_FEATURES, MOST_WEIGHTS, empty_part
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import SMOOTHING, ClassTargets, Floats
 from heedful.text.wide_part import PhraseRule, WidePart
 
-PENALTIES = (0.3, 1.0, 3.0, 10.0)
-"""Added to the products of each feature with itself; the values of a row have a length of about 2."""
-SIZES = (2.0, 3.0, 4.0, 6.0, 8.0, 12.0)
-"""What the answers of the regression, from 0 to 1, are multiplied by to be logits."""
-BAYES = (0.0, 0.02, 0.04, 0.07, 0.11, 0.16)
+PENALTIES = ((1.0, 1.0), (3.0, 1.0), (10.0, 1.0), (30.0, 4.0), (100.0, 8.0))
+"""Added to the products of each feature with itself, where the values of a row have a length of about 2; and what the
+products of sentence vectors count: with many classes they tell more than the states."""
+SIZES = (0.2, 0.35, 0.6, 1.0, 1.6, 2.5)
+"""What the logits of the discriminants are multiplied by."""
+BAYES = (0.0, 0.04, 0.08, 0.14, 0.22, 0.35)
 """What the logits of naive Bayes count beside them."""
 SETTINGS = len(PENALTIES) * len(SIZES) * len(BAYES)
 _FADING = 0.75
 """How much of what earlier rows said of the settings still counts: more rows want weaker penalties."""
 _JUDGED = 200
-_EVENED = 0.5
-"""A class of n rows counts as n to the power of 1 less this in the answer: a new one is not to outweigh the old."""
 _BLOCK = 1_024
-_FEW = 0.5
-"""Rows as a share of the features of whole texts, up to which they are seen along their own directions."""
-_MOST_SHARE = 0.95
-"""How much of its own answer a row may be; without it nothing would be known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wholes:
+    """What is known of the features of whole texts beside those of the rows.
+
+    Attributes:
+        names: features of the names of the classes, [Y, D]; None where they say nothing.
+        vectors: which features are the vector of a sentence encoder, [D].
+    """
+
+    names: NDArray[np.floating] | None
+    vectors: NDArray[np.bool_]
+
+    @classmethod
+    def nothing(cls, width: int) -> Wholes:
+        """Return that nothing is known."""
+        return cls(None, np.zeros(width, np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +134,12 @@ def with_rows(sums: KeptSums, rows: SumRows, rule: PhraseRule) -> KeptSums:
 
 
 def first_sums(
-    features: Sequence[tuple[str, int]], outputs: int, rows: SumRows, rule: PhraseRule, share: float
+    features: Sequence[tuple[str, int]],
+    outputs: int,
+    rows: SumRows,
+    rule: PhraseRule,
+    share: float,
+    wholes: Wholes | None = None,
 ) -> KeptSums:
     """Return sums of rows before which there were none, with what they say of the settings.
 
@@ -134,13 +149,13 @@ def first_sums(
         rows: the rows.
         rule: which features of words a text has.
         share: what the values of words count in their square beside those of whole texts.
+        wholes: what else is known of whole texts; None for nothing.
 
     Returns:
         The sums.
     """
     sums = with_rows(no_sums(features, outputs), rows, rule)
-    ridge, dense = _Ridge.of(sums).narrowed(rows)
-    return replace(sums, losses=_losses(ridge, _Bayes.of(sums, rule, share), rows, dense))
+    return replace(sums, losses=_losses(_solved(sums, wholes), _Bayes.of(sums, rule, share), rows))
 
 
 def learned_by_sums(
@@ -148,6 +163,7 @@ def learned_by_sums(
     rows: SumRows,
     rule: PhraseRule,
     share: float,
+    wholes: Wholes | None = None,
     most: int | None = None,
 ) -> BySums:
     """Learn from sums.
@@ -157,36 +173,39 @@ def learned_by_sums(
         rows: those that choose, by their weights, how strongly what is regularized, beside what earlier ones chose.
         rule: which features of words a text has.
         share: what the values of words count in their square beside those of whole texts.
+        wholes: what else is known of whole texts; None for nothing.
         most: how many of the rows choose at most; None for the usual number.
 
     Returns:
         What was learned.
     """
-    ridge, bayes = _Ridge.of(sums), _Bayes.of(sums, rule, share)
-    sums = replace(sums, losses=_FADING * sums.losses + _losses(ridge, bayes, rows, rows.dense, most))
-    best = int(np.argmin(sums.losses))
-    penalty, size, part = list(product(PENALTIES, SIZES, BAYES))[best]
-    exact, evened = ridge.solved(penalty), _Ridge.evened(sums).solved(penalty).fit(size)
-    logits = size * exact.without_itself(rows.dense, rows.classes) + part * bayes.without_itself(rows)
-    logits += evened.logits(rows.dense) - exact.fit(size).logits(rows.dense)
-    return BySums(evened, bayes.part(part), logits, sums)
+    solved, bayes = _solved(sums, wholes), _Bayes.of(sums, rule, share)
+    sums = replace(sums, losses=_FADING * sums.losses + _losses(solved, bayes, rows, most))
+    place, size, part = list(product(range(len(PENALTIES)), SIZES, BAYES))[int(np.argmin(sums.losses))]
+    best = solved[place]
+    logits = size * best.without_itself(rows.dense, rows.classes) + part * bayes.without_itself(rows)
+    return BySums(best.fit(size), bayes.part(part), logits, sums)
 
 
-def _losses(
-    ridge: _Ridge, bayes: _Bayes, rows: SumRows, dense: NDArray[np.floating], most: int | None = None
-) -> Floats:
-    """Return what each setting loses on rows that are left out one by one, at most so many of them.
+def _solved(sums: KeptSums, wholes: Wholes | None) -> list[Solved]:
+    """Return the discriminants for each of the `PENALTIES`."""
+    known = Wholes.nothing(sums.totals.shape[1]) if wholes is None else wholes
+    made = Discriminant.of(sums, known.names)
+    stresses = {stress for _, stress in PENALTIES}
+    scaled = {each: made.scaled(np.where(known.vectors, np.sqrt(each), 1.0)) for each in stresses}
+    return [scaled[stress].solved(penalty) for penalty, stress in PENALTIES]
 
-    ``dense`` are the features of whole texts as ``ridge`` has them.
-    """
+
+def _losses(solved: Sequence[Solved], bayes: _Bayes, rows: SumRows, most: int | None = None) -> Floats:
+    """Return what each setting loses on rows that are left out one by one, at most so many of them."""
     new = np.flatnonzero(rows.weights > 0)
     step = max(-(-len(new) // (_JUDGED if most is None else most)), 1)
-    judged, dense = rows.of(new[::step]), dense[new[::step]]
-    targets = ClassTargets.of_classes(judged.classes, len(ridge.prior), judged.weights)
+    judged = rows.of(new[::step])
     words = bayes.without_itself(judged)
+    targets = ClassTargets.of_classes(judged.classes, words.shape[1], judged.weights)
     losses = []
-    for penalty in PENALTIES:
-        answers = ridge.solved(penalty).without_itself(dense, judged.classes)
+    for each in solved:
+        answers = each.without_itself(judged.dense, judged.classes)
         for size, part in product(SIZES, BAYES):
             own = targets.losses(size * answers + part * words)
             losses.append(float(judged.weights @ own) * len(new) / max(len(judged.weights), 1))
@@ -209,113 +228,6 @@ def _part(
     return WidePart(
         rule, numbers, rarity, np.zeros((len(numbers), outputs), np.float32), np.zeros(outputs, np.float32)
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Ridge:
-    """Ridge regression on which class a row is of.
-
-    Attributes:
-        products: of features around their means, [D, D].
-        shared: of features and classes, [D, Y].
-        means: of the features, [D].
-        prior: share of each class, [Y].
-        rows: how many there are.
-        triangle: the lower triangle whose square the products and a penalty are; None before that was found.
-        weights: of the features, [D, Y]; likewise.
-    """
-
-    products: Floats
-    shared: Floats
-    means: Floats
-    prior: Floats
-    rows: float
-    triangle: Floats | None = None
-    weights: Floats | None = None
-
-    @classmethod
-    def of(cls, sums: KeptSums) -> _Ridge:
-        count, rows = sums.classes, max(sums.rows, 1e-300)
-        means, prior = sums.totals.sum(axis=0) / rows, count / rows
-        shared = (sums.totals - count[:, None] * means).T
-        return cls(sums.products, shared, means, prior, sums.rows)
-
-    @classmethod
-    def evened(cls, sums: KeptSums) -> _Ridge:
-        """Return the regression in which a row counts the less, the more rows its class has.
-
-        Rows are taken to spread around the mean of their class alike in all classes, as linear discriminants take it.
-        """
-        count = sums.classes
-        there = np.where(count > 0, count, 1)
-        weights = np.where(count > 0, there ** (1 - _EVENED), 0)
-        weights *= sums.rows / max(float(weights.sum()), 1e-300)
-        own, rows = sums.totals / there[:, None], max(sums.rows, 1e-300)
-        means, prior = weights @ own / rows, weights / rows
-        around = (own - sums.totals.sum(axis=0) / rows) * np.sqrt(count)[:, None]
-        between = (own - means) * np.sqrt(weights)[:, None]
-        products = sums.products - around.T @ around + between.T @ between
-        return cls(products, ((own - means) * weights[:, None]).T, means, prior, sums.rows)
-
-    def solved(self, penalty: float) -> _Ridge:
-        """Return the same with the weights for a penalty."""
-        from scipy.linalg import cholesky, solve_triangular
-
-        extra, eye = penalty, np.eye(len(self.products))
-        for _ in range(12):  # products that were rounded may be a little less than what rows can have
-            try:
-                lower = cholesky(self.products + extra * eye, lower=True)
-                break
-            except np.linalg.LinAlgError:
-                extra *= 3
-        half = solve_triangular(lower, self.shared, lower=True)
-        return replace(self, triangle=lower, weights=solve_triangular(lower, half, lower=True, trans="T"))
-
-    def narrowed(self, rows: SumRows) -> tuple[_Ridge, NDArray[np.floating]]:
-        """Return the same in as many features as there are rows, if those are few, and the rows in these features.
-
-        All rows, from their means on, lie in a space of so many directions: no answer asks for more of the features,
-        and the time to solve grows with the third power of their number. Otherwise all is returned as it is.
-
-        Args:
-            rows: all that the sums are of.
-
-        Returns:
-            The same in other features, and the rows in these.
-        """
-        count, width = rows.dense.shape
-        if not 0 < count <= _FEW * width:
-            return self, rows.dense
-        around = rows.dense - self.means
-        directions = np.linalg.qr(around.T)[0]
-        inside = around @ directions
-        products = (inside * rows.weights[:, None]).T @ inside
-        means = np.zeros(directions.shape[1])
-        narrow = replace(self, products=products, shared=directions.T @ self.shared, means=means)
-        return narrow, inside
-
-    def without_itself(self, dense: NDArray[np.floating], classes: NDArray[np.int64]) -> Floats:
-        """Return the answers for rows, [N, Y], each as if it had not been among the rows."""
-        from scipy.linalg import solve_triangular
-
-        assert self.triangle is not None  # it was solved
-        assert self.weights is not None
-        found = np.zeros((len(classes), len(self.prior)))
-        for start in range(0, len(found), _BLOCK):
-            own = slice(start, start + _BLOCK)
-            inside, gold = dense[own] - self.means, classes[own]
-            answers = inside @ self.weights + self.prior
-            half = solve_triangular(self.triangle, inside.T, lower=True)
-            share = np.einsum("dn,dn->n", half, half) + 1 / max(self.rows, 1)
-            right = np.zeros_like(answers)
-            right[np.arange(len(gold)), gold] = 1
-            found[own] = right - (right - answers) / (1 - np.minimum(share, _MOST_SHARE))[:, None]
-        return found
-
-    def fit(self, size: float) -> LinearFit:
-        """Return the linear model whose logits are the answers times a number."""
-        assert self.weights is not None  # it was solved
-        return LinearFit(size * self.weights, size * (self.prior - self.means @ self.weights))
 
 
 @dataclass(frozen=True, eq=False)

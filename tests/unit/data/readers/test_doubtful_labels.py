@@ -151,3 +151,24 @@ def test_lists_in_what_programs_print(tmp_path: Path, cell: str, count: int) -> 
     file.write_text(json.dumps({"text": "a", "label": cell}) + "\n")
     with pytest.raises(DataError, match=f"{count} labels"):
         read_table(file, text="text", label="label")
+
+
+@pytest.mark.parametrize(
+    ("labels", "mark"),
+    [
+        (("sport/football", "sport/tennis", "politics/law", "other"), "/"),
+        (("comp.sys.mac", "comp.os", "misc"), "."),
+        (("a > b", "a > c"), ">"),
+        (("a::b::c", "a::b::d"), "::"),
+        (("1.5", "1.7", "2.5"), ""),
+        (("01/02", "01/03"), ""),
+        (("A/B", "C/D"), ""),
+        (("Mr. A", "Mr. B"), ""),
+        (("sport/football", "sport/tennis", "a", "b", "c"), ""),
+        (("a/b", "a/c/", "x"), ""),
+    ],
+)
+def test_labels_that_are_paths_of_a_tree_are_said_with_the_option(labels: tuple[str, ...], mark: str) -> None:
+    found = [each for each in doubts(dict.fromkeys(labels, 5)) if "tree" in each]
+    assert len(found) == bool(mark)
+    assert all(f'--tree "{mark}"' in each for each in found)

@@ -9,8 +9,8 @@ from heedful.data.examples import Ragged
 from heedful.tasks.sentences.learning_by_sums import (
     SETTINGS,
     SumRows,
+    Wholes,
     _Bayes,
-    _Ridge,
     first_sums,
     learned_by_sums,
     no_sums,
@@ -50,23 +50,11 @@ def test_installments_give_the_sums_of_all_rows():
         np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
 
 
-def test_the_regression_is_that_of_the_rows():
-    from sklearn.linear_model import Ridge
-
-    rows = drawn(80)
-    member = np.eye(3)[rows.classes]
-    fit = _Ridge.of(summed([rows])).solved(1.0).fit(4.0)
-    other = Ridge(alpha=1.0).fit(rows.dense.astype(np.float64), member)
-    np.testing.assert_allclose(fit.logits(rows.dense), 4 * other.predict(rows.dense), atol=1e-5)
-
-
 @pytest.mark.parametrize("place", [0, 17])
 def test_what_a_row_would_be_answered_without_itself_is_what_the_others_teach(place):
     rows = drawn(50)
     alone, others = rows.of(np.array([place])), rows.of(np.delete(np.arange(50), place))
     whole, rest = summed([rows]), summed([others])
-    found = _Ridge.of(whole).solved(1.0).without_itself(alone.dense, alone.classes)
-    np.testing.assert_allclose(found, _Ridge.of(rest).solved(1.0).fit(1.0).logits(alone.dense), atol=1e-6)
     ratios = _Bayes.of(whole, RULE, 1.0).without_itself(alone)[0]
     left = _Bayes.of(rest, RULE, 1.0)
     features, _ = left.empty.values(alone.words[0])
@@ -106,3 +94,15 @@ def test_few_rows_of_many_features_choose_as_all_features_would(count):
     sums = with_rows(no_sums((("made", 24),), 3), rows, RULE)
     np.testing.assert_allclose(found.losses, learned_by_sums(sums, rows, RULE, 0.3).sums.losses, atol=1e-9)
     np.testing.assert_array_equal(found.products, sums.products)
+
+
+def test_names_of_classes_teach_what_few_rows_do_not():
+    rows, test = drawn(150, seed=1), drawn(300, seed=3)
+    rows = rows.of(np.concatenate([np.flatnonzero(rows.classes < 2), np.flatnonzero(rows.classes == 2)[:1]]))
+    centers = np.random.default_rng(9).normal(size=(3, 6))
+    right = []
+    for names in (None, centers):
+        wholes = Wholes(names, np.arange(6) > 3)
+        dense = learned_by_sums(summed([rows]), rows, RULE, 0.3, wholes).dense
+        right.append(np.mean(dense.logits(test.dense).argmax(axis=1) == test.classes))
+    assert right[1] > right[0]
