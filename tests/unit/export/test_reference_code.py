@@ -122,6 +122,7 @@ def compared(folder: Path, asked: list[str]) -> None:
     examples = requests if pair else [(text,) for text in asked]
     assert page["predict"](session, examples) == answered(model, requests)
     assert page["predict"](session, examples[:1]) == answered(model, requests[:1])
+    assert page["predict"](session, []) == []
     found, wanted = logits_of(page, session, examples), model.logits(requests)
     if isinstance(model, Tagger):
         lengths = [len(model.asking.cutter.placed(text).words) for text in asked]
