@@ -126,6 +126,7 @@ TESTED_BY = {
     "run/set_aside.py": "integration/test_sets_with_a_promise.py",
     "serving/guarded_app.py": "unit/labeling/test_labeling_app.py",
     "storage/encoder_settings.py": "unit/storage/test_hugging_face.py",
+    "storage/piece_rules.py": "unit/storage/test_hugging_face.py",
     "storage/manifest.py": "unit/storage/test_model_folder.py",
     "tasks/vectors.py": "unit/tasks/test_vector_task.py",
     "text/pipes.py": "unit/data/readers/test_table_forms.py",

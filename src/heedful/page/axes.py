@@ -160,7 +160,9 @@ def _axes(rows: Reals, metric: Reals) -> tuple[Reals, Reals]:
 
 def _step(values: Reals, error: float) -> float:
     """Return the longest step that keeps an error."""
-    whole = np.sqrt((values**2).mean())
+    whole = np.sqrt((values**2).mean()) if values.size else 0.0
+    if not whole:  # rows that no layer reads: any step keeps them
+        return 1.0
     shortest, longest = max(np.abs(values).max() / _MOST, whole * 1e-3), whole * 20
     for _ in range(14):
         step = float(np.sqrt(shortest * longest))

@@ -19,6 +19,7 @@ from heedful.export.folder import export_folder
 from heedful.export.recording import tensors_of
 from heedful.models import ModelConfig
 from heedful.page import export_model_file
+from heedful.page import axes
 from heedful.page.axes import CODES, SIZES, along_axes, in_a_byte, metric_of, packed
 from heedful.page.small_numbers import small_network
 from heedful.runtime import load
@@ -168,3 +169,9 @@ def test_whole_tables_need_a_page_or_a_file(tmp_path: Path) -> None:
     assert (result.code, result.out) == (2, "")
     assert "--whole-tables" in result.err
     assert len(result.err.strip().splitlines()) == 1
+
+
+def test_rows_without_values_need_no_step() -> None:
+    with np.errstate(all="raise"):
+        assert axes._step(np.zeros((3, 2)), 0.1) == 1.0
+        assert axes._step(np.zeros((0, 2)), 0.1) == 1.0

@@ -16,8 +16,9 @@ from heedful.errors import DataError, UsageError
 from heedful.models import Network
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.sentence_features import MeanOfVectors
-from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
+from heedful.storage.hugging_face import find_encoder, read_piece_rules
 from heedful.storage.installed import kept
+from heedful.storage.piece_rules import PieceRules
 from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
 from heedful.tasks.prepared import Place
 from heedful.tasks.words.file_vectors import mean_of_file
