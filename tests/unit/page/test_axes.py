@@ -18,8 +18,7 @@ from heedful.export import described
 from heedful.export.folder import export_folder
 from heedful.export.recording import tensors_of
 from heedful.models import ModelConfig
-from heedful.page import export_model_file
-from heedful.page import axes
+from heedful.page import axes, export_model_file
 from heedful.page.axes import CODES, SIZES, along_axes, in_a_byte, metric_of, packed
 from heedful.page.small_numbers import small_network
 from heedful.runtime import load
