@@ -118,7 +118,7 @@ ALONE = {"data__few_rows": 0, "model__wide": "none", "model__sentence": "none"}
 
 
 def test_the_best_epoch_and_the_figures_of_weighted_rows_are_by_cost() -> None:
-    """Without weights as with them, what is told of dev is what the finished model answers to dev."""
+    """Without weights as with them, the figures of dev are those of what the finished model answers to dev."""
     gold = [("neg" if number % 7 == 0 else label) for number, label in enumerate(LABELS)]
     dev = (TEXTS[120:180], gold[120:180])
     for weights in ((), (np.linspace(0.5, 3, 60),)):
