@@ -238,12 +238,15 @@ def test_what_is_asked_wrongly_is_said_in_one_line(
     assert result.err.count("\n") == 1
 
 
+STRANGE = ("constructor", "__proto__", "5", "s", "<b>")
+"""Labels that are names in JavaScript, keys of the page, or HTML."""
 FORMS: dict[str, tuple[list[str], list[str], Any]] = {
     "several": (["--several", "--label", "a, b", "--label", "c"], ["2", "1", "Enter"], '["a, b", "c"]'),
     "none": (["--several", "--label", "a", "--label", "c"], ["0"], "[]"),
     "number": (["--number", "1:5"], ["3", ".", "5", "Enter"], "3.5"),
     "pair": (["--pair", "--label", "yes", "--label", "no"], ["2"], "no"),
     "many": ([f"--label=class {letter}" for letter in KEYS], ["f", "q", "Enter"], "class q"),
+    "strange": ([f"--label={each}" for each in STRANGE], ["2"], "__proto__"),
     "spans": (
         ["--spans", "--label", "PER"],
         ["ArrowRight", "Shift+ArrowRight", "1", "Enter"],
@@ -261,6 +264,9 @@ def test_every_form_is_labeled_by_keyboard(tmp_path: Path, served: Any, browser:
     page = opened(browser, served(pool, *options, "--output", output))
     press(page, *keys)
     until(lambda: page.locator("#why").inner_text() == "Done")
+    if name == "strange":
+        names = page.locator("#counts tbody tr td:first-child")
+        until(lambda: sorted(names.all_inner_texts()) == sorted(STRANGE))
     if name == "spans":
         assert json.loads(output.read_text(encoding="utf-8"))["label"] == [[4, 6, "PER"]]
     else:

@@ -71,8 +71,8 @@ class _Place:
     type=click.Choice(["mixed", "random"]),
     default="mixed",
     show_default=True,
-    help="Which text comes next: random ones, ones unlike those labeled, and ones that the model is uncertain of; or "
-    "random ones alone.",
+    help="Which text comes next: random ones, ones that stand for many others, and ones that the model is uncertain "
+    "of; or random ones alone.",
 )
 @click.option(
     "--take-labels",

@@ -40,6 +40,7 @@ export async function call(path, body = {}) {
   }
   const value = await reply.json();
   if (reply.status === 401) { at("key-label").hidden = false; key.focus(); }
+  if (reply.status === 504) throw new Error("No answer in time: this machine is busy. Do it again; a label that was saved is not saved twice.");
   if (!reply.ok) throw Object.assign(new Error(value.error.message), { status: reply.status });
   return value;
 }

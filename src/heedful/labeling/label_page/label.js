@@ -7,7 +7,7 @@ import { colored, counts, curve, made, said } from "./drawing.js";
 import { Spans } from "./spans.js";
 
 const REASONS = {
-  random: "Random text: the model's guess is hidden until you have labeled it, so that its accuracy is honest",
+  random: "Random text: you see the model's guess after you have labeled it, so that its accuracy is honest",
   uncertain: "The model is uncertain of this text",
   typical: "Stands for many other texts",
   doubtful: "A label that looks wrong: choose it again to keep it, or choose another one",
@@ -48,7 +48,7 @@ function show(found, message = "") {
   }
   text = found;
   answers ??= form();
-  at("why").textContent = (REASONS[found.why] ?? "Text that you asked for") + (found.row ? ` · row ${found.row}` : "");
+  at("why").textContent = (found.why === "random" && !state.trained_on ? "Random text" : REASONS[found.why] ?? "Text that you asked for") + (found.row ? ` · row ${found.row}` : "");
   const pieces = found.texts.map((each, place) => colored(each, found.guess?.words[place]));
   at("texts").replaceChildren(...(pieces.length > 1 ? pieces.flatMap((each, place) => [made("h3", place ? "Second text" : "First text"), each]) : pieces));
   at("texts").classList.toggle("long", found.texts.join("").length > 700);
@@ -161,7 +161,7 @@ function paint() {
   at("order").hidden = state.order_helps !== false && state.mixed;
   at("order").textContent = state.mixed ? "The model is not wrong more often where it is uncertain, so choosing texts brings nothing here: random texts are shown." : "Random texts are shown, as asked for.";
   const used = Object.entries(state.counts).map(([name, count]) => [written(name), count]);
-  const unused = state.labels.filter((name) => !(name in state.counts)).map((name) => [name, 0]);
+  const unused = state.labels.filter((name) => !Object.hasOwn(state.counts, name)).map((name) => [name, 0]);
   counts(at("counts").tBodies[0], [...used, ...unused].sort((one, other) => other[1] - one[1]).slice(0, 20));
   at("doubtful-box").hidden = !state.doubtful.length;
   lines(at("doubtful"), state.doubtful, (each) => `${labelsOf(each)}; rather ${each.suggestion}?`);
