@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -127,10 +124,3 @@ def train_to_file(folder: Path, answer: Path, changes: dict) -> None:
     torch.set_num_threads(1)
     network, _ = train_toy(folder, resume=True, **changes)
     answer.write_text(weights_hash(network), encoding="utf-8")
-
-
-if __name__ == "__main__":  # started by torchrun
-    run, answers, settings = sys.argv[1:]
-    changes = json.loads(settings)
-    optimizer = OptimizerSettings(**changes.pop("optimizer"))
-    train_to_file(Path(run), Path(answers) / os.environ["RANK"], {"optimizer": optimizer, **changes})

@@ -22,7 +22,7 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.jo
 
 
 def torchrun(rank: int, port: int = 0) -> dict[str, str]:
-    """Return what torchrun sets for one of two processes; test_ddp.py starts them by torchrun itself."""
+    """Return what torchrun sets for one of two processes; test_ddp.py starts them by torchrun's own agent."""
     numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_PORT": port}
     return {
         "TORCHELASTIC_RUN_ID": "run",

@@ -233,6 +233,10 @@ def test_wrong_usage(models: Path, tmp_path: Path) -> None:
     assert tiny.run("serve", f"a b={folder}").code == 2
     assert tiny.run("serve", folder, "--key-file", short).code == 2
     assert tiny.run("serve", folder, "--key-file", tmp_path / "none").code == 3
+    (tmp_path / "binary").write_bytes(b"\xffsecret" * 4)
+    refused = tiny.run("serve", folder, "--key-file", tmp_path / "binary")
+    assert (refused.code, "0xff" in refused.err) == (3, False)
+    assert "is no text in ASCII" in refused.err
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert tiny.run("serve", folder, "--port", taken.getsockname()[1]).code == 2
 

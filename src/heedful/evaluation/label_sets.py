@@ -35,8 +35,6 @@ def label_metrics(
         "subset_accuracy", the share of examples all of whose labels are right; and "lrap", the label ranking average
         precision.
     """
-    from sklearn.metrics import label_ranking_average_precision_score
-
     _, _, f1, _ = of_each_label(gold, answered, weights)
     occurs = gold.any(axis=0) | answered.any(axis=0)
     right, both = (gold & answered).sum(axis=1), gold.sum(axis=1) + answered.sum(axis=1)
@@ -46,8 +44,37 @@ def label_metrics(
         "micro_f1": 2 * found / counted if counted else 0.0,
         "macro_f1": float(f1[occurs].mean()) if occurs.any() else 0.0,
         "subset_accuracy": float(np.average((gold == answered).all(axis=1), weights=weights)),
-        "lrap": float(label_ranking_average_precision_score(gold, scores, sample_weight=weights)),
+        "lrap": float(np.average(_ranking_precision(gold, scores), weights=weights)),
     }
+
+
+_CELLS = 1 << 20
+"""Scores that are ranked at a time."""
+
+
+def _ranking_precision(gold: Flags, scores: NDArray[np.floating]) -> Shares:
+    """Return the mean over the labels of each example of the share of its labels among all that score as high, [N].
+
+    Rows in which every label, or none, is gold have 1, as in scikit-learn's
+    `label_ranking_average_precision_score`, which ranks row by row in Python.
+    """
+    rows = max(1, _CELLS // max(1, gold.shape[1]))
+    found = np.ones(len(gold))
+    for start in range(0, len(gold), rows):
+        own, here = gold[start : start + rows], scores[start : start + rows]
+        order = np.argsort(-here, axis=1, kind="stable")
+        ranked, right = np.take_along_axis(here, order, 1), np.take_along_axis(own, order, 1)
+        # equal scores share the place of the last of them
+        place = np.broadcast_to(np.arange(own.shape[1]), own.shape)
+        ends = np.where(
+            np.pad(ranked[:, :-1] != ranked[:, 1:], ((0, 0), (0, 1)), constant_values=True), place, 1 << 40
+        )
+        last = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+        share = np.take_along_axis(right.cumsum(axis=1), last, 1) / (last + 1)
+        many = right.sum(axis=1)
+        some = (many > 0) & (many < own.shape[1])
+        found[start : start + rows][some] = (share * right).sum(axis=1)[some] / many[some]
+    return found
 
 
 def of_each_label(

@@ -32,8 +32,10 @@ def read_key(file: Path | None) -> bytes:
         where = f"--key-file {file}"
         try:
             key = file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise DataError(f"{where}: cannot be read: {error}") from error
+        except UnicodeDecodeError as error:
+            raise DataError(f"{where}: is no text in ASCII; write the key into it") from error
+        except OSError as error:
+            raise DataError(f"{where}: cannot be read: {error.strerror or error}") from error
     if (file is not None or key) and not (
         len(key) >= SHORTEST_KEY and key.isascii() and key.isprintable() and " " not in key
     ):

@@ -110,7 +110,9 @@ RULES = (
     ),
     Idle(
         ("data.few_rows",),
-        lambda c: c.model.wide == c.model.sentence == "none" and not c.data.features,
+        lambda c: (
+            bool(c.data.few_rows) and c.model.wide == c.model.sentence == "none" and not c.data.features
+        ),  # with 0 a network is trained, as it is here
         "few rows are learned by linear parts, and there are none: set model.wide or model.sentence",
     ),
     Idle(

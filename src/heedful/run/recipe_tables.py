@@ -49,9 +49,7 @@ def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{path}: not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8"
-        ) from error
+        raise UsageError(f"{path}: byte {error.start + 1:,} is not UTF-8; save it as UTF-8") from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
 

@@ -143,7 +143,9 @@ def _of_file(path: Path, pair: bool) -> Iterator[str | tuple[str, ...]]:
             try:
                 text = line.decode("utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                raise DataError(f"{path}: row {row}: expected UTF-8; {error}") from error
+                raise DataError(
+                    f"{path}: row {row}: byte 0x{error.object[error.start]:02x} is not UTF-8; save the file as UTF-8"
+                ) from error
             if not pair:
                 yield text
                 continue

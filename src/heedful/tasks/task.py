@@ -27,6 +27,15 @@ if TYPE_CHECKING:
 
 Answered = TypeVar("Answered", bound=AnyAnswer)
 
+_COMMANDS = "of the commands that answer, or {} of a model in Python"
+OF_ANSWERS = {
+    "tree": f"use the option --tree {_COMMANDS.format('in_tree')}",
+    "at_least": f"use the options --tree and --at-least {_COMMANDS.format('in_tree')}",
+    "coverage": f"use the option --coverage {_COMMANDS.format('promising')}",
+    "by_class": f"use the options --coverage and --by-class {_COMMANDS.format('promising')}",
+}
+"""Names that belong to the answers of a trained model, and what asks for them; no task has such a setting."""
+
 
 class Task(
     TaskGold[Dataset, Lexicon, Model],
@@ -84,8 +93,14 @@ class Task(
     def options_problems(self, model: ModelConfig) -> list[str]:
         """Return every mistake in the settings of the task itself, as one sentence each."""
         problems: list[str] = []
-        read_table(self.settings, model.task_options, "model.task_options.", problems)
-        return problems
+        path = "model.task_options."
+        asked = {name: OF_ANSWERS[name] for name in OF_ANSWERS if name in model.task_options}
+        known = {name: value for name, value in model.task_options.items() if name not in asked}
+        read_table(self.settings, known, path, problems)
+        return [
+            *(f"{path}{name}: a model is asked for it later; {where}" for name, where in asked.items()),
+            *problems,
+        ]
 
     def request_files(self, model: Model) -> RequestFiles:
         """Return the kinds of input files that the task reads in its own way; by default none."""

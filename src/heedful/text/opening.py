@@ -107,6 +107,7 @@ class Recoded(io.RawIOBase):
     def __init__(self, inner: BinaryIO, encoding: str, place: str) -> None:
         self._inner, self._ready, self._place, self._encoding = inner, memoryview(b""), place, encoding
         self._decoder, self._ended = codecs.getincrementaldecoder(encoding)(), False
+        self._read = 0
 
     def readable(self) -> bool:
         """See `io.RawIOBase.readable`."""
@@ -117,17 +118,26 @@ class Recoded(io.RawIOBase):
         while not self._ready and not self._ended:
             piece = self._inner.read(_BUFFER)
             self._ended = not piece
+            self._read += len(piece)
             try:
                 text = self._decoder.decode(piece, final=self._ended)
-            except UnicodeError as error:  # one without a mark is no UnicodeDecodeError
-                raise DataError(
-                    f"{self._place}: is not {self._encoding} throughout ({error}); save it as UTF-8"
-                ) from error
+            except UnicodeError as error:
+                raise DataError(f"{self._place}: {self._trouble(error)}") from error
             self._ready = memoryview(text.encode("utf-8", "surrogatepass"))
         count = min(len(buffer), len(self._ready))
         buffer[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
+
+    def _trouble(self, error: UnicodeError) -> str:
+        """Say where the bytes are of another encoding, or that they end too early."""
+        name = self._encoding.upper()
+        if not isinstance(error, UnicodeDecodeError):  # one of no file that is read by its mark
+            return f"has no mark of {name} at its beginning; pass --encoding {self._encoding}-le or -be"
+        if self._ended and error.end == len(error.object):
+            return f"is {name} and ends within a character: it was cut short; get the file again"
+        place = self._read - len(error.object) + error.start + 1
+        return f"byte {place:,} begins no character of {name}, in which the file begins; save it as UTF-8"
 
     def close(self) -> None:
         """Close both streams."""

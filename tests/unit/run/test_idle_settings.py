@@ -112,6 +112,11 @@ def test_a_setting_beside_those_that_silence_it(name: str) -> None:
     assert idle_settings(load_config(recipe, read), [name]) == []
 
 
+def test_to_ask_for_a_network_with_any_number_of_rows_is_never_in_vain() -> None:
+    alone = [*FILE, "model.wide=none", "model.sentence=none", "data.few_rows=0"]
+    assert idle_settings(load_config("my-texts", alone), ["data.few_rows"]) == []
+
+
 NETWORK_ALONE = (
     *(
         "model.hidden",

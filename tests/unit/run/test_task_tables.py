@@ -33,6 +33,16 @@ def test_settings_of_a_run_name_the_table_by_the_task() -> None:
         load_config("my-numbers", ["data.train=x.csv", "number.los=huber"])
 
 
+@pytest.mark.parametrize("name", ["tree", "at_least", "coverage", "by_class"])
+def test_what_is_asked_of_a_trained_model_is_no_setting_of_a_training(name: str) -> None:
+    given = ["data.train=x.csv", f"model.task_options.{name}=/", "model.task_options.rejct=0.9"]
+    option = name.replace("_", "-")
+    said = rf"task_options\.{name}: a model is asked for it later; use the options? .*--{option} "
+    with pytest.raises(UsageError, match=said) as caught:
+        load_config("my-texts", given)
+    assert "rejct: unknown setting; did you mean 'reject'?" in str(caught.value)
+
+
 def test_a_kept_run_may_have_the_tables_of_all_tasks() -> None:
     assert from_table({"model": {"task": "text"}, "translation": {"pieces": 8000}}, "it") == RunConfig()
 

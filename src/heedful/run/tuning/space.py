@@ -268,10 +268,12 @@ def current(space: Iterable[str], config: RunConfig) -> dict[str, object]:
 def _read_toml(file: Path) -> dict[str, object]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise UsageError(
-            f"--space {file}: cannot be read: {getattr(error, 'strerror', None) or error}"
+            f"--space {file}: byte {error.start + 1:,} is not UTF-8; save it as UTF-8"
         ) from error
+    except OSError as error:
+        raise UsageError(f"--space {file}: cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"--space {file}: not TOML: {error}") from error
 

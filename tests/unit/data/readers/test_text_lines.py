@@ -86,9 +86,36 @@ def test_utf16_without_its_mark_is_named(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=f"UTF-16 without its mark; .*--encoding {encoding}"):
             list(numbered_lines(file))
         assert list(numbered_lines(file, encoding)) == [(1, "one"), (2, "two")]
-    file.write_bytes("one\n".encode("utf-16") + b"\0")
-    with pytest.raises(DataError, match=r"a\.txt: is not utf-16 throughout"):
-        list(numbered_lines(file))
+
+
+@pytest.mark.parametrize(
+    ("raw", "asked", "said"),
+    [
+        (
+            "one\n".encode("utf-16") + b"\0",
+            "utf-8",
+            "is UTF-16 and ends within a character: it was cut short",
+        ),
+        ("one\n".encode("utf-16") + b"\x3d\xd8", "utf-8", "is UTF-16 and ends within a character"),
+        (
+            "one\n".encode("utf-16") + b"\0\xdc\n\0",
+            "utf-8",
+            "byte 11 begins no character of UTF-16, in which",
+        ),
+        ("a\n".encode("utf-32") + b"\0\0\x11\0a\0\0\0", "utf-8", "byte 13 begins no character of UTF-32"),
+        (("x" * 200_000).encode("utf-16") + b"\0\xdc\n\0", "utf-8", "byte 400,003 begins no character"),
+        (
+            "one\n".encode("utf-16-le"),
+            "utf-16",
+            "has no mark of UTF-16 at its beginning; pass --encoding utf-16-le",
+        ),
+    ],
+)
+def test_where_a_file_is_not_of_its_encoding(tmp_path: Path, raw: bytes, asked: str, said: str) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(raw)
+    with pytest.raises(DataError, match=rf"a\.txt: {said}"):
+        list(numbered_lines(file, asked))
 
 
 def test_empty_file(tmp_path: Path) -> None:

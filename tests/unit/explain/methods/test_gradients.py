@@ -15,7 +15,6 @@ from heedful.models import ModelConfig
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 
-captum = pytest.importorskip("captum.attr")
 WORDS = ("film", "dull", "superb", ".", "not", "a", "very", "story", "warm")
 TEXT = "a superb story . not very dull"
 PAIR = ("a superb story", "not a dull film .")
@@ -63,6 +62,7 @@ class OfVectors(torch.nn.Module):
 
 @pytest.mark.parametrize("encoder", ["disan", "mtsa", "bi-lstm", "mssan"])
 def test_gradients_are_captums(encoder: str) -> None:
+    captum = pytest.importorskip("captum.attr")
     model = model_of(encoder=encoder)
     of_vectors = OfVectors(model, TEXT)
     target = model.labels.index(model.explain(TEXT).predicted)
@@ -79,6 +79,7 @@ def test_gradients_are_captums(encoder: str) -> None:
 
 
 def test_occlusion_and_shapley_values_are_captums() -> None:
+    captum = pytest.importorskip("captum.attr")
     model = model_of()
     question, _ = question_about(model, model.one(TEXT))
     count = len(question.places)

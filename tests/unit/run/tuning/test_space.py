@@ -95,6 +95,9 @@ def test_every_mistake_is_told_at_once(tmp_path: Path) -> None:
         assert said in str(caught.value)
     with pytest.raises(UsageError, match=r"missing\.toml: cannot be read"):
         read_space(tmp_path / "missing.toml", [], CONFIG)
+    (tmp_path / "other.toml").write_bytes(b"x = '\xff'")
+    with pytest.raises(UsageError, match=r"other\.toml: byte 6 is not UTF-8; save it as UTF-8$"):
+        read_space(tmp_path / "other.toml", [], CONFIG)
     (tmp_path / "empty.toml").write_text("")
     with pytest.raises(UsageError, match="nothing is varied"):
         read_space(tmp_path / "empty.toml", [], CONFIG)
