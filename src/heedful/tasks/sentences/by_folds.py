@@ -36,6 +36,7 @@ class PartRows:
         named: rows of the names of the classes, [Y, n], where each says something; None otherwise.
         vector: how many of the last features are the vector of a sentence encoder.
         drawn: which training examples the rows are of, where these are too many for all to be read; None for all.
+        principal: whether the rows are in their principal directions already.
     """
 
     name: str
@@ -47,11 +48,12 @@ class PartRows:
     named: NDArray[np.float32] | None = None
     vector: int = 0
     drawn: NDArray[np.int64] | None = None
+    principal: bool = False
 
     @cached_property
     def turned(self) -> TurnedRows:
         """The rows, turned once for all folds."""
-        return TurnedRows.turning(self.rows)
+        return TurnedRows.as_is(self.rows) if self.principal else TurnedRows.turning(self.rows)
 
     def learned(self, training: LinearTargets) -> LinearTargets:
         """Return gold of training examples, and behind it what is taught."""

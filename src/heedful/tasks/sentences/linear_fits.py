@@ -81,13 +81,14 @@ def fit_linear(
     units = np.sqrt(curved * (turned.sizes[:, None] / len(targets)) + penalty)
     unit = np.sqrt(curved)
     transposed = rows.T
+    product = _of_one_side if _opposite(targets, start) else _of_all
 
     def objective(flat: Floats) -> tuple[float, Floats]:
         weights, bias = flat[:-outputs].reshape(inputs, outputs) / units, flat[-outputs:] / unit
-        logits = np.asarray(rows @ weights) + bias
+        logits = product(rows, weights) + bias
         slopes = targets.slopes(logits) * share[:, None]
         value = float(share @ targets.losses(logits)) + 0.5 * penalty * float((weights**2).sum())
-        gradient = (np.asarray(transposed @ slopes) + penalty * weights) / units
+        gradient = (product(transposed, slopes) + penalty * weights) / units
         return value, np.concatenate([gradient.ravel(), slopes.sum(axis=0) / unit])
 
     found = minimize(
@@ -99,6 +100,22 @@ def fit_linear(
         options={"maxiter": STEPS, "gtol": 1e-4, "ftol": 1e-6, "maxcor": 10 if units.size < _MANY else 4},
     ).x
     return LinearFit(found[:-outputs].reshape(inputs, outputs) / units, found[-outputs:] / unit)
+
+
+def _opposite(targets: LinearTargets, start: LinearFit) -> bool:
+    """Return whether the weights of one output stay those of the other with the opposite sign: of two classes."""
+    two = isinstance(targets, ClassTargets) and targets.outputs == 2
+    return two and np.array_equal(start.weights[:, 0], -start.weights[:, 1])
+
+
+def _of_all(rows: Rows, columns: Floats) -> Floats:
+    return np.asarray(rows @ columns)
+
+
+def _of_one_side(rows: Rows, columns: Floats) -> Floats:
+    """Return the product with two columns that are opposite: that with one takes a fourth of the time."""
+    found = np.asarray(rows @ np.ascontiguousarray(columns[:, 1:]))
+    return np.concatenate([-found, found], axis=1)
 
 
 def _columns(fit: LinearFit, present: NDArray[np.bool_]) -> LinearFit:

@@ -120,7 +120,7 @@ def together(
     *first, last = [part.name for part in parts]
     name = f"{', '.join(first)} and {last} in one" + ", with the names of the classes" * named
     name += f", sentence vectors times {stress:g}" * (stress != 1)
-    return PartRows(name, vectors * lengths, settings, put, held, _taught(parts, names))
+    return PartRows(name, vectors * lengths, settings, put, held, _taught(parts, names), principal=True)
 
 
 def forms(parts: Sequence[PartRows], shares: Mapping[str, float], targets: LinearTargets) -> list[PartRows]:

@@ -44,6 +44,11 @@ class TurnedRows:
     back: Callable[[Floats], Floats]
 
     @classmethod
+    def as_is(cls, rows: Rows) -> TurnedRows:
+        """Take rows that have too many directions to be turned, or are in theirs."""
+        return cls(rows, _squares(rows), lambda weights: weights)
+
+    @classmethod
     def turning(cls, rows: Rows) -> TurnedRows:
         """Turn rows where they have few enough directions.
 
@@ -55,7 +60,7 @@ class TurnedRows:
         """
         count, features = rows.shape
         if min(count, features) > MOST_DIRECTIONS:
-            return cls(rows, _squares(rows), lambda weights: weights)
+            return cls.as_is(rows)
         if isinstance(rows, DenseRows):
             squared, vectors = directions(dense(rows.products()))
             return cls(rows.turned(vectors), squared, lambda weights: vectors @ weights)
