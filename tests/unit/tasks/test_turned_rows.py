@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,7 +9,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from heedful.tasks.sentences.by_folds import OutOfFold, PartRows
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter, rising
-from heedful.tasks.sentences.linear_targets import ClassTargets, NumberTargets
+from heedful.tasks.sentences.linear_fits import LinearFit, fit_linear
+from heedful.tasks.sentences.linear_targets import ClassTargets, FlagTargets, NumberTargets
 from heedful.tasks.sentences.turned_rows import Rows, TurnedRows
 
 DRAW = np.random.default_rng(0)
@@ -30,6 +33,45 @@ def test_fits_are_those_of_scikit_learn(rows: Rows, turned: bool) -> None:
         logits = fit.logits(NEW[:, :width])
         logits -= logits.mean(axis=1, keepdims=True)
         assert logits == pytest.approx(expected.decision_function(NEW[:, :width]), abs=0.05)
+
+
+class Counted(np.ndarray):
+    """Rows that note how many columns they are multiplied with."""
+
+    asked: ClassVar[list[int]] = []
+
+    def __matmul__(self, other: np.ndarray) -> np.ndarray:
+        self.asked.append(other.shape[1])
+        return np.asarray(self) @ other
+
+
+def test_two_classes_are_fitted_by_products_with_one_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Counted, "asked", [])
+    two = CLASSES % 2
+    targets = ClassTargets.of_classes(two, 2, np.ones(40))
+    turned = TurnedRows.as_is(X.astype(np.float64).view(Counted))
+    start = fit_linear(turned, targets, 0.5)
+    fit = fit_linear(turned, targets, 3.0, start)
+    assert fit.weights[:, 0] == pytest.approx(-fit.weights[:, 1], abs=1e-12)
+    assert Counted.asked.count(2) == 2, "the curvature at the start of each fit reads both columns"
+    assert Counted.asked.count(1) > 10
+    expected = LogisticRegression(C=3.0 * 2, tol=1e-8, max_iter=10_000).fit(X, two)
+    difference = fit.logits(NEW)[:, 1] - fit.logits(NEW)[:, 0]
+    assert difference == pytest.approx(expected.decision_function(NEW), abs=0.05)
+
+
+def test_two_labels_and_starts_that_are_not_opposite_read_both_columns() -> None:
+    flags = FlagTargets(np.ones(40), np.stack([CLASSES == 0, CLASSES == 1], axis=1).astype(np.float32))
+    turned = TurnedRows.as_is(X.astype(np.float64))
+    both = fit_linear(turned, flags, 3.0)
+    for column in range(2):
+        alone = LogisticRegression(C=3.0, tol=1e-8, max_iter=10_000).fit(X, CLASSES == column)
+        assert both.logits(NEW)[:, column] == pytest.approx(alone.decision_function(NEW), abs=0.05)
+    targets = ClassTargets.of_classes(CLASSES % 2, 2, np.ones(40))
+    uneven = LinearFit(np.ones((60, 2)) * [1.0, 0.5], np.zeros(2))
+    fit, other = fit_linear(turned, targets, 3.0, uneven), fit_linear(turned, targets, 3.0)
+    found, expected = (np.diff(each.logits(NEW))[:, 0] for each in (fit, other))
+    assert found == pytest.approx(expected, abs=0.05)
 
 
 def test_numbers_are_those_of_ridge_regression() -> None:

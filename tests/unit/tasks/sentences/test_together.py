@@ -44,6 +44,17 @@ def parts(put: dict[str, LinearFit] | None = None) -> list[PartRows]:
     return [noted("dense"), noted("sparse")]
 
 
+def test_parts_in_one_are_in_their_directions_and_not_turned_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = together(parts(), {"sparse": 0.3}, TARGETS)
+    again = replace(whole, principal=False).turned
+    monkeypatch.setattr("heedful.tasks.sentences.turned_rows.directions", None)
+    assert whole.turned.rows is whole.rows
+    assert whole.turned.sizes == pytest.approx(again.sizes)
+    assert np.abs(whole.turned.rows) == pytest.approx(np.abs(np.asarray(again.rows)), abs=1e-8)
+    weights = DRAW.normal(size=(len(again.sizes), 3))
+    assert whole.turned.back(weights) is weights
+
+
 @pytest.mark.parametrize("even", [True, False])
 def test_one_fit_is_that_of_scikit_learn_over_the_features_side_by_side(even: bool) -> None:
     given: dict[str, LinearFit] = {}
