@@ -65,7 +65,7 @@ def test_two_labels_and_starts_that_are_not_opposite_read_both_columns() -> None
     turned = TurnedRows.as_is(X.astype(np.float64))
     both = fit_linear(turned, flags, 3.0)
     for column in range(2):
-        alone = LogisticRegression(C=3.0, tol=1e-8, max_iter=10_000).fit(X, CLASSES == column)
+        alone = LogisticRegression(C=3.0, tol=1e-8, max_iter=10_000).fit(X, column == CLASSES)
         assert both.logits(NEW)[:, column] == pytest.approx(alone.decision_function(NEW), abs=0.05)
     targets = ClassTargets.of_classes(CLASSES % 2, 2, np.ones(40))
     uneven = LinearFit(np.ones((60, 2)) * [1.0, 0.5], np.zeros(2))

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from heedful_lab.studies.training_of_two_commits import in_turns, packages_of, processor_seconds, table
 
 

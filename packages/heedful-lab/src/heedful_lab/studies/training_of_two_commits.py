@@ -79,7 +79,11 @@ def table(times: Times, first: str, second: str) -> str:
         least = [f"{min(values):.1f}" for values in found.values()]
         middle = [statistics.median(values) for values in found.values()]
         lines.append((f"{rows:,}", *least, *(f"{x:.1f}" for x in middle), f"{middle[1] / middle[0]:.2f}"))
-    header = ("rows", *(f"{kind}, {name}" for kind in ("least", "median") for name in (first, second)), "ratio")
+    header = (
+        "rows",
+        *(f"{kind}, {name}" for kind in ("least", "median") for name in (first, second)),
+        "ratio",
+    )
     return "\n".join(markdown_table(header, lines))
 
 
