@@ -275,6 +275,40 @@ def test_every_form_is_labeled_by_keyboard(tmp_path: Path, served: Any, browser:
     page.context.close()
 
 
+def test_letters_that_turn_others_around_are_shown_and_turn_nothing(
+    tmp_path: Path,
+    served: Any,
+    browser: Any,  # noqa: F811
+) -> None:
+    text = "pay\u202e evil \u2066money <b>back</b>\x07"
+    output = tmp_path / "labels.jsonl"
+    server = served(pool_of(tmp_path, [[text]]), "--spans", "--label", "PER", "--output", output)
+    page = opened(browser, server)
+    assert page.locator("#texts p").evaluate("each => each.textContent") == text
+    assert page.locator("#texts b").count() == 0
+    codes = page.locator("#texts .code")
+    assert codes.evaluate_all("all => all.map((each) => each.dataset.code)") == [
+        "⟨U+202E⟩",
+        "⟨U+2066⟩",
+        "⟨U+0007⟩",
+    ]
+    widths = codes.evaluate_all("all => all.map((each) => each.getBoundingClientRect().width)")
+    assert min(widths) > 20
+    press(page, "1", "Enter")
+    until(lambda: page.locator("#why").inner_text() == "Done")
+    assert json.loads(output.read_text(encoding="utf-8"))["label"] == [[0, 3, "PER"]]
+    page.context.close()
+
+
+PRESSED = """() => {
+  const button = document.querySelector("#answers button"), chance = document.createElement("small");
+  chance.textContent = " 62 %";
+  button.querySelector("span").append(chance);
+  button.setAttribute("aria-pressed", "true");
+}"""
+"""Shows a label that was chosen before, with what a model makes of it."""
+
+
 @pytest.mark.parametrize(
     ("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")]
 )
@@ -304,6 +338,7 @@ def test_axe_finds_nothing_and_nothing_runs_out_of_the_page(
     page.keyboard.press("Enter")
     page.locator("#found button").first.wait_for()
     assert page.locator("#disagreements-box").is_visible()
+    page.evaluate(PRESSED)
     page.evaluate(axe)
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     assert [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]] == []

@@ -10,6 +10,20 @@ export function made(name, text = "", cls = "") {
 
 export const percent = (share) => `${Math.round(100 * share)} %`;
 
+// Controls, and what turns letters around (U+202E): their number is seen in their place, and they turn nothing.
+const HIDDEN = /([\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb])/u;
+
+// A text as an element. What is hidden stays a part of it, so that places in it are those of the text.
+export function quoted(name, text, cls = "") {
+  const element = made(name, "", cls);
+  for (const [number, piece] of text.split(HIDDEN).entries()) {
+    const part = number % 2 ? made("span", piece, "code") : piece;
+    if (number % 2) part.dataset.code = `⟨U+${piece.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`;
+    element.append(part);
+  }
+  return element;
+}
+
 // Places from the server count characters; a string of JavaScript counts some of them twice.
 export function characters(text) { return Array.from(text); }
 
@@ -19,11 +33,11 @@ export function colored(text, words = []) {
   let from = 0;
   for (const [start, end, level] of words) {
     if (start < from) continue;
-    paragraph.append(letters.slice(from, start).join(""));
-    paragraph.append(made("mark", letters.slice(start, end).join(""), level > 0 ? `p${level}` : `n${-level}`));
+    paragraph.append(...quoted("p", letters.slice(from, start).join("")).childNodes);
+    paragraph.append(quoted("mark", letters.slice(start, end).join(""), level > 0 ? `p${level}` : `n${-level}`));
     from = end;
   }
-  paragraph.append(letters.slice(from).join(""));
+  paragraph.append(...quoted("p", letters.slice(from).join("")).childNodes);
   return paragraph;
 }
 

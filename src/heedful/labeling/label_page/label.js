@@ -3,7 +3,7 @@
 
 import { at, call, person } from "./api.js";
 import { Classes, Numbers, Several } from "./answers.js";
-import { colored, counts, curve, made, said } from "./drawing.js";
+import { colored, counts, curve, made, quoted, said } from "./drawing.js";
 import { Spans } from "./spans.js";
 
 const REASONS = {
@@ -100,7 +100,7 @@ function offer({ similar, label }) {
     tick.type = "checkbox";
     tick.checked = true;
     tick.value = each.id;
-    line.append(tick, made("span", each.texts.join(" ↔ "), "short"));
+    line.append(tick, quoted("span", each.texts.join(" ↔ "), "short"));
     item.append(line);
     return item;
   }));
@@ -138,7 +138,7 @@ function lines(list, found, tail) {
   list.replaceChildren(...found.map((each) => {
     const item = made("li"), button = made("button");
     button.type = "button";
-    button.append(made("span", each.texts.join(" ↔ "), "short"), made("small", tail(each)));
+    button.append(quoted("span", each.texts.join(" ↔ "), "short"), made("small", tail(each)));
     button.addEventListener("click", () => open(each.id));
     item.append(button);
     return item;
@@ -218,5 +218,5 @@ document.addEventListener("visibilitychange", () => { if (!document.hidden && st
 doing(async () => {
   state = await call("state");
   paint();
-  await next("Press a number key.");
+  await next(state.kind === "number" ? "Type a number." : "Press a number key.");
 });

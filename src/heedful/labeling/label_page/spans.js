@@ -1,7 +1,7 @@
 // Spans of a text, marked with the mouse or by keyboard: arrows move from word to word, Shift widens, a number key labels.
 "use strict";
 
-import { characters, made } from "./drawing.js";
+import { characters, made, quoted } from "./drawing.js";
 import { Several } from "./answers.js";
 
 export class Spans extends Several {
@@ -92,7 +92,7 @@ export class Spans extends Several {
     const cuts = [...new Set([0, this.letters.length, start, end, ...this.spans.flatMap((each) => each.slice(0, 2))])];
     const places = cuts.filter((each) => each >= 0).sort((one, other) => one - other);
     for (let k = 0; k + 1 < places.length; k += 1) {
-      const piece = made("span", this.letters.slice(places[k], places[k + 1]).join(""));
+      const piece = quoted("span", this.letters.slice(places[k], places[k + 1]).join(""));
       const span = this.spans.find((each) => each[0] <= places[k] && each[1] >= places[k + 1]);
       if (span) piece.classList.add("span");
       if (places[k] >= start && places[k + 1] <= end) piece.classList.add("word", "in");
