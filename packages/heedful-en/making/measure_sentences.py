@@ -6,9 +6,10 @@ DATA is the folder of data sets. FIGURES is a JSON file. Spearman's correlation 
 scores of STS-B (the training scores are not read); accuracy of logistic regression on the states before the last layer,
 with C chosen by three folds of the training rows, on 100 training rows (five draws) and on all. CR, MPQA and SUBJ have
 no test part: a fifth of them, drawn with seed 0, is held out. With --teacher, the same rows are also given to that
-encoder. With --speed, both read sentences of STS-B's training part in turns on one thread, the teacher in float32 and
-in bfloat16; every turn has another thousand sentences, and the figure is the median of five turns. Where FIGURES
-exists, it is added to.
+encoder. With --features, the classifier reads what a linear part of a model of your own reads: the states and the
+vector side by side. With --speed, both read sentences of STS-B's training part in turns on one thread, the teacher in
+float32 and in bfloat16; every turn has another thousand sentences, and the figure is the median of five turns. Where
+FIGURES exists, it is added to.
 """
 
 from __future__ import annotations
@@ -133,6 +134,11 @@ def states_of(model: SentenceVectors) -> Callable[[Sequence[str]], Features]:
     return lambda texts: model.states([model.asking.cutter.words(text) for text in texts])
 
 
+def features_of(model: SentenceVectors) -> Callable[[Sequence[str]], Features]:
+    """Return a function that gives the states and the vectors of texts side by side."""
+    return lambda texts: model.features([model.asking.cutter.words(text) for text in texts])
+
+
 def main() -> None:
     """Read the command line, measure, and write the figures."""
     options = argparse.ArgumentParser(
@@ -144,13 +150,15 @@ def main() -> None:
     options.add_argument("--teacher", type=Path)
     options.add_argument("--teacher-alone", action="store_true", help="measure the teacher, not the model")
     options.add_argument("--few-alone", action="store_true", help="leave out the accuracies with all labels")
+    options.add_argument("--features", action="store_true", help="classify by states and vectors")
     options.add_argument("--speed", action="store_true", help="measure speed, nothing else")
     given = options.parse_args()
     model = load(given.model)
     assert isinstance(model, SentenceVectors)
     figures = json.loads(given.figures.read_text(encoding="utf-8")) if given.figures.exists() else {}
     measured: dict[str, tuple[Callable[[Sequence[str]], Features], Callable[[Sequence[str]], Features]]] = {}
-    measured["en-sentences"] = (model.encode, states_of(model))
+    read = features_of if given.features else states_of
+    measured["en-sentences, features" if given.features else "en-sentences"] = (model.encode, read(model))
     if given.teacher:
         import torch
 

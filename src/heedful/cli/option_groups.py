@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
@@ -200,7 +200,25 @@ class Named:
 
             corpus = read_table(self.examples, text="text", label="label", labels=self.labels)
             rows = [(example.texts[0], str(example.target)) for example in corpus.examples]
-        return named(self.labels, rows)
+        made = named(self.labels, rows)
+        if self.examples is None and (unread := _unread(made, self.labels)):
+            named_first = ", ".join(map(repr, unread[:3])) + " and others" * (len(unread) > 3)
+            click.echo(
+                f"the model knows no word of {named_first}: such names say next to nothing. Name labels by words that "
+                "it knows, or add examples (--examples FILE)",
+                err=True,
+            )
+        return made
+
+
+def _unread(model: Any, labels: Sequence[str]) -> list[str]:
+    """Return the names of which a model knows no word."""
+    from heedful.model.decisions.named_labels import name_as_text
+
+    answers = model.predict([name_as_text(name) for name in labels])
+    return [
+        name for name, answer in zip(labels, answers, strict=True) if answer.unknown == sum(answer.tokens)
+    ]
 
 
 UNNAMED = Named()

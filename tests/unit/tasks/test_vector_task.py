@@ -88,10 +88,25 @@ def test_names_of_labels_on_the_command_line(saved: Path, tmp_path: Path) -> Non
     assert json.loads(with_torch.out)["probabilities"]["praise"] == pytest.approx(before, abs=0.1)
 
 
+def test_names_without_a_known_word_are_named_in_one_line(saved: Path, tmp_path: Path) -> None:
+    result = tiny.run("predict", saved, "--label", "退款", "--label", "money", "--text", "film")
+    assert result.code == 0
+    assert result.err.startswith("the model knows no word of '退款': such names")
+    assert result.err.count("\n") == 1
+    known = tiny.run("predict", saved, "--label", "film", "--label", "money", "--text", "film")
+    assert known.err == ""
+    many = [part for name in ("qqq", "rrr", "sss", "ttt") for part in ("--label", name)]
+    assert "'qqq', 'rrr', 'sss' and others:" in tiny.run("predict", saved, *many, "--text", "film").err
+    examples = tmp_path / "first.csv"
+    examples.write_text("text,label\nmoney,qqq\n", encoding="utf-8")
+    assert tiny.run("predict", saved, *many, "--examples", examples, "--text", "film").err == ""
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--label", "praise"), "two names"),
+        (("--label", "praise,money"), "each with its own --label"),
         (("--label", "praise", "--label", "praise"), "twice"),
         (("--examples", "no.csv"), "--label"),
         (("--label", "praise", "--label", "money", "--examples", "no.csv"), "no.csv"),

@@ -65,7 +65,9 @@ class NamedLabels(ClassDecision):
             UsageError: if there are fewer than two names, one is empty or there twice, or an example has another label.
         """
         if isinstance(names, str) or len(names) < 2:
-            raise UsageError(f"labels: expected two names or more; got {names!r:.80}")
+            raise UsageError(
+                f"labels: expected two names or more, each with its own --label, or in a list; got {names!r:.80}"
+            )
         for place, name in enumerate(names):
             if not name.strip():
                 raise UsageError(
