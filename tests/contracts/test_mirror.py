@@ -52,7 +52,6 @@ TESTED_BY = {
     "labeling/label_rows.py": "unit/labeling/test_label_file.py",
     "labeling/next_text.py": "unit/labeling/test_session.py",
     "labeling/people.py": "unit/labeling/test_session.py",
-    "labeling/pool.py": "unit/labeling/test_session.py",
     "labeling/serve_page.py": "integration/test_label_page.py",
     "labeling/similar_texts.py": "unit/labeling/test_session.py",
     "labeling/teaching.py": "unit/labeling/test_learner.py",

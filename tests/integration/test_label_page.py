@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,19 @@ def test_labels_in_other_letters_are_said(tmp_path: Path, monkeypatch: pytest.Mo
     pool_of(tmp_path)
     result = tiny.run("label", "pool.csv", "--label", "A", "--label", "a", "--host", "no.such.host.invalid")
     assert "the labels 'A' and 'a' differ in capital letters alone" in result.err
+
+
+def test_a_port_that_another_program_has_is_said_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pool_of(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = tiny.run("label", "pool.csv", "--label", "a", "--label", "b", "--port", port)
+    assert result.code == 2
+    assert port in result.err
+    assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
