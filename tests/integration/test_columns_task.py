@@ -138,3 +138,28 @@ def test_what_does_not_fit_is_refused_in_a_line(folder: Path, command: tuple[str
     result = tiny.run(*given)
     assert result.code in (ExitCode.USAGE, ExitCode.BAD_DATA), result.err
     assert part in result.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--column", "label=topic", "--column", "label=topic"), "the label column 'topic' is named twice"),
+        (
+            ("--label", "topic", "--label", "mood", "--label", "topic"),
+            "the label column 'topic' is named twice",
+        ),
+        (
+            (*BOTH, "--column", "label=text"),
+            "data.label: 'text' is the column of the text, which cannot be the label",
+        ),
+        (("--label", "text"), "data.label: 'text' is the column of the text, which cannot be the label"),
+    ],
+)
+def test_a_label_column_is_named_once_and_is_not_the_text(
+    options: tuple[str, ...], said: str, folder: Path, tmp_path: Path
+) -> None:
+    more = () if "text" not in options else ("--text", "text")
+    result = tiny.run("train", folder / "train.csv", *options, *more, "--out", tmp_path / "run", *SETTINGS)
+    assert result.code == ExitCode.USAGE
+    assert result.err.strip().splitlines()[-1].startswith(f"heedful: {said}")
+    assert "Traceback" not in result.err

@@ -73,7 +73,8 @@ def test_new_rows_and_a_new_class_are_learned_and_the_old_ones_stay(root, kept):
 
 
 def test_all_kept_rows_give_the_model_of_training_at_once(root):
-    assert trained(root, "later", texts()[60:80], "--from", root / "every").code == 0
+    every = "--set=data.choose_again=1"
+    assert trained(root, "later", texts()[60:80], "--from", root / "every", every).code == 0
     made = trained(
         root,
         "once",
@@ -186,7 +187,7 @@ def test_kept_examples_count_as_much_as_when_they_were_learned(tmp_path):
     once.fit(
         [*X[40:], *X[:40]], [*turned[40:], *turned[:40]], sample_weight=np.roll(weights, 40), baseline=False
     )
-    model = heedful.TextClassifier(**PLAIN_FIT, keep_examples="texts")
+    model = heedful.TextClassifier(**PLAIN_FIT, keep_examples="texts", data__choose_again=1)
     model.partial_fit(X[:40], turned[:40], sample_weight=weights[:40])
     model.save_pretrained(tmp_path / "model")
     again = heedful.TextClassifier.from_pretrained(tmp_path / "model")

@@ -46,7 +46,11 @@ def write_keeping(folder: Path) -> None:
     vectors.write_text("".join(f"{word} {n} {n % 3} {-n}\n" for n, word in enumerate(words, 1)))
     plain: dict[str, Any] = {"text__vectors": str(vectors), "model__sentence": "mean", "model__width": 3}
     kept = TextClassifier(
-        **plain, data__few_rows=1000, keep_examples="texts", model__task_options={"reject": 0.9}
+        **plain,
+        data__few_rows=1000,
+        keep_examples="texts",
+        data__keep_share=0.5,
+        model__task_options={"reject": 0.9},
     )
     kept.fit(texts, [what for _, what, _ in rows], baseline=False).save_pretrained(folder / KEPT)
     none: dict[str, Any] = {"text__vectors": "", "model__sentence": "none"}

@@ -12,7 +12,7 @@ import click
 
 from heedful.cli.guards import refuse_two_values
 from heedful.cli.options import data_option, set_option, together
-from heedful.data.readers.reading import OnMissing, Reading, parse_columns
+from heedful.data.readers.reading import OnMissing, Reading, parse_columns, several_columns
 from heedful.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -93,7 +93,7 @@ def _with_named(columns: Mapping[str, str], named: Mapping[str, object]) -> dict
     """Add the columns that options of their own name; refuse two names for one role."""
     found = dict(columns)
     for role, given in named.items():
-        name = ",".join(dict.fromkeys(given)) if isinstance(given, tuple) and given else given
+        name = several_columns(given) if isinstance(given, tuple) and given else given
         if isinstance(name, str) and found.setdefault(role, name) != name:
             raise UsageError(f"--{role} {name} and --column {role}={found[role]}: keep one of them")
     return found

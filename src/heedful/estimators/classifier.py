@@ -21,6 +21,8 @@ from heedful.estimators.targets import AnyTargets, Classes
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.learning_on import of_model, refuse_beside_texts
 from heedful.run.run_config import RunConfig
+from heedful.runtime.kept_rows import KeptRows
+from heedful.runtime.loading import keep_rows
 from heedful.tasks import Answer, Predictor
 from heedful.tasks.class_costs import DEFAULT_KEEP
 
@@ -31,6 +33,8 @@ AnyTeacher = str | Path | Sequence[str | Path] | Answering
 _BEFORE = "the model before"
 _ALL = 10**9
 """Rows below which no network is trained: more than there are."""
+_REMEMBERED = 4_096
+"""Texts whose features are remembered until the next call: about 20 MB."""
 
 
 class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
@@ -66,9 +70,10 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         """Learn new rows, words and classes on top of what was learned before; without a model, train one.
 
         A first call trains linear parts, however many rows there are, or a network with ``data__few_rows=0``; the
-        network of a model goes on. With ``keep_examples="texts"`` the examples that the
-        model keeps are learned again with the new ones: all of them give the model of training on all rows at once, a
-        share of them (``data__keep_share=0.1``) keeps what was learned from drifting.
+        network of a model goes on. With ``keep_examples="texts"`` the examples that the model keeps are learned again
+        with the new ones: all of them give what training on all rows at once gives, in the settings that were chosen
+        last (``data__choose_again=1`` chooses them each time), a share of them (``data__keep_share=0.1``) keeps what
+        was learned from drifting.
 
         Args:
             X: new texts or pairs; at least as many as `fit` needs.
@@ -102,6 +107,8 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         if before is not None or self.config.data.few_rows:
             changes["data.few_rows"] = _ALL
         how = How(sample_weight=sample_weight)
+        if before is not None and before.whole:
+            keep_rows(KeptRows(_REMEMBERED))  # of texts that the next call learns again
         return self._learned(X, y, targets or self._targets_of(y), how, changes, before)
 
     def fit(

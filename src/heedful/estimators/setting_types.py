@@ -39,6 +39,7 @@ class Settings(TypedDict, total=False):
     data__keep_examples: Literal["none", "texts", "rows"]
     data__keep_share: float
     data__keep_sums: bool
+    data__choose_again: float
     data__learn_from: str
     text__tokenizer: str
     text__markup: Literal["keep", "drop", "token"]

@@ -155,7 +155,9 @@ def _vectors(
     model: AnyModel, words: Sequence[Words], texts: Sequence[tuple[str, ...]], network: float
 ) -> NDArray[np.float32]:
     parts = model.engine.parts
-    found: list[list[tuple[NDArray[np.int64], NDArray[np.floating]]]] = [[] for _ in words]
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
+    found: list[list[tuple[NDArray[np.int64], NDArray[np.floating]]]] = [[nothing] for _ in words]
+    dense: NDArray[np.floating] | None = None
     if parts.wide is not None:
         for own, example in zip(found, words, strict=True):
             numbers = ascending([parts.wide.rule.numbers(side, k) for k, side in enumerate(example)])
@@ -164,10 +166,8 @@ def _vectors(
                 (parts.wide.numbers[rows].astype(np.int64) + _OF_WIDE, values * parts.wide.sizes[rows])
             )
     if parts.sentence is not None and len(words):
-        of_texts = parts.sentence.features.of(words) * parts.sentence.sizes
-        places = np.arange(of_texts.shape[1])
-        for own, row, example in zip(found, of_texts, words, strict=True):
-            own.append((places, row if any(example) else np.zeros_like(row)))
+        has_words = np.array([any(example) for example in words])
+        dense = parts.sentence.features.of(words) * parts.sentence.sizes * has_words[:, None]
     if network and len(words):
         sides = [model.encode(list(side)) for side in zip(*texts, strict=True)]
         joined = unit(np.concatenate(sides, axis=1)) * network
@@ -175,7 +175,7 @@ def _vectors(
         for own, row in zip(found, joined, strict=True):
             own.append((places, row))
     whole = [tuple(np.concatenate(column) for column in zip(*own, strict=True)) for own in found]
-    return unit(projected(whole))  # type: ignore[arg-type]
+    return unit(projected(whole, dense))  # type: ignore[arg-type]
 
 
 def _shared(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -221,7 +221,10 @@ def coded(vectors: NDArray[np.floating]) -> NDArray[np.int8]:
     return np.rint(vectors / np.where(largest == 0, 1, largest) * _MOST_CODE).astype(np.int8)
 
 
-def projected(features: Sequence[tuple[NDArray[np.int64], NDArray[np.floating]]]) -> NDArray[np.float32]:
+def projected(
+    features: Sequence[tuple[NDArray[np.int64], NDArray[np.floating]]],
+    dense: NDArray[np.floating] | None = None,
+) -> NDArray[np.float32]:
     """Return `WIDTH` sums of the features of each example, each with a sign of its own in each sum.
 
     Cosines of such sums are those of the features, up to about 1/16 (Achlioptas, 2003). The signs follow from the
@@ -229,6 +232,7 @@ def projected(features: Sequence[tuple[NDArray[np.int64], NDArray[np.floating]]]
 
     Args:
         features: of each example the numbers of its features, [k] from 0 to 2^62, and their values, [k].
+        dense: values of the features 0 to n - 1 of each example, [N, n], beside them; None for none.
 
     Returns:
         [N, 256] float32; a row does not depend on the others.
@@ -238,7 +242,19 @@ def projected(features: Sequence[tuple[NDArray[np.int64], NDArray[np.floating]]]
         for start in range(0, len(numbers), _BLOCK):
             own = slice(start, start + _BLOCK)
             row += values[own].astype(np.float64) @ _signs(numbers[own])
+    if dense is not None:
+        signs = _first_signs(dense.shape[1])
+        for row, values in zip(made, dense, strict=True):  # one at a time: no row depends on the others
+            row += values.astype(np.float64) @ signs
     return made.astype(np.float32)
+
+
+@lru_cache(maxsize=2)
+def _first_signs(count: int) -> NDArray[np.float64]:
+    """Return the signs of the features 0 to n - 1, which every text has, [n, 256]."""
+    found = _signs(np.arange(count))
+    found.setflags(write=False)
+    return found
 
 
 _WORDS = WIDTH // 64

@@ -61,6 +61,7 @@ def model_card(
     task = task_named(prepared.task)
     train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
     held = "dev" if "dev" in prepared.datasets else "cross-validation"
+    held_to = getattr(result.predictor, "held_to", None)
     lines = [
         *_front_matter(config, name, task.hub_task, result, held),
         f"# {name}",
@@ -103,7 +104,12 @@ def model_card(
         "## Data",
         "",
         f"{len(train):,} training examples; {task.vocabulary_note(prepared.lexicon)}.",
-        *about_learning_on(prepared.before, len(train), sums=result.predictor.about.sums is not None),
+        *about_learning_on(
+            prepared.before,
+            len(train),
+            sums=result.predictor.about.sums is not None,
+            settings_of=0 if held_to is None else held_to.rows,
+        ),
         *_about_examples(result.predictor.about.examples),
         *_about_sums(result.predictor.about.sums),
         *[f"- {note}" for note in prepared.notes],

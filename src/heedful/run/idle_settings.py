@@ -116,7 +116,7 @@ RULES = (
         "few rows are learned by linear parts, and there are none: set model.wide or model.sentence",
     ),
     Idle(
-        ("data.keep_share",),
+        ("data.keep_share", "data.choose_again"),
         lambda c: c.data.keep_examples == "none",
         "no examples are kept: set data.keep_examples",
     ),

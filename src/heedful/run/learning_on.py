@@ -186,13 +186,16 @@ def replaying(load: Callable[[], Corpora], before: LearnedFrom | None) -> Callab
     return read
 
 
-def about_learning_on(before: LearnedFrom | None, rows: int, *, sums: bool = False) -> list[str]:
+def about_learning_on(
+    before: LearnedFrom | None, rows: int, *, sums: bool = False, settings_of: int = 0
+) -> list[str]:
     """Say on a card from what a model learned; nothing for one that began with nothing.
 
     Args:
         before: the model that it began with.
         rows: its training examples, those that were learned again included.
         sums: whether it learned from sums over all rows.
+        settings_of: how many rows had chosen the settings of its linear parts, if those were kept; 0 if not.
 
     Returns:
         Lines of Markdown.
@@ -210,6 +213,8 @@ def about_learning_on(before: LearnedFrom | None, rows: int, *, sums: bool = Fal
     how = "its weights were learned on"
     if before.whole:
         how = "all rows together were learned anew"
+        if settings_of:
+            how += f", in the settings that {settings_of:,} rows had chosen,"
     elif before.has_network:
         beside = ", and all rows by the sums over them that it keeps beside it," if sums else ""
         how = f"its network was trained on, with its own answers beside the new labels{beside}"

@@ -30,6 +30,7 @@ from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, task_named, task_of
 from heedful.tasks.prepared import TRANSFER, Examples
+from heedful.tasks.sentences.chosen_before import CHOSEN
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
@@ -206,6 +207,8 @@ def _train_and_measure(
         before = prepared.before
         again = 0 if before is None else len(before.examples)
         metrics[ROWS] = len(prepared.datasets["train"]) - again + (0 if before is None else before.seen)
+    if (chosen := getattr(predictor, "chosen_settings", None)) is not None:
+        metrics[CHOSEN] = chosen.as_dict()
     if predictor.held_scores is not None:
         metrics[predictor.held_scores.source] = predictor.held_scores.as_dict()
     predictor.about = replace(predictor.about, run=as_table(config), metrics=metrics, card=card)

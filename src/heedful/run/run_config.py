@@ -165,6 +165,9 @@ class DataConfig(Settings):
         keep_sums: whether a model of classes keeps sums over its training rows, from which it can
             learn on without them: how features occur together and with each class, and in how many rows each word is.
             They take about 3 MB, and hold no text.
+        choose_again: where a model that keeps all texts learns on: how many times as many rows as when the settings of
+            its linear parts were chosen last until they are chosen again. 1 chooses them each time, and gives the very
+            model of training on all rows at once.
         learn_from: run folder or model folder of a model of classes that the run begins with, which ``--from``
             sets: it learns the new rows, new words and new classes on top, together with the training examples that the
             model keeps. The folder is never changed.
@@ -196,6 +199,7 @@ class DataConfig(Settings):
     keep_examples: KeepExamples = "none"
     keep_share: float = ranged(1.0, _part_or_all)
     keep_sums: bool = True
+    choose_again: float = ranged(10.0, at_least(1))
     learn_from: str = ""
 
     def contradictions(self) -> list[str]:

@@ -268,11 +268,11 @@ def keep_rows(rows: KeptRows, name: str = EN_SENTENCES) -> None:
     """Let this process keep what the sentence encoder of an installed package gives of texts.
 
     Args:
-        rows: where they are kept.
+        rows: where they are kept, unless the process keeps them already.
         name: of the model; without such a package nothing is kept.
     """
     if has_sentence_encoder(name):
-        _KEPT_ROWS[packaged_states(name).sha256] = rows
+        _KEPT_ROWS.setdefault(packaged_states(name).sha256, rows)
 
 
 def _read_encoder(weights: Path) -> tuple[str, SentenceVectors] | None:

@@ -31,6 +31,7 @@ from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refus
 from heedful.tasks.class_loss import LOSS, distilled_loss, loss_of_classes, weights_of_classes
 from heedful.tasks.cost_figures import OF_MOST_PROBABLE, figures, with_costs
 from heedful.tasks.prepared import Files, Prepared
+from heedful.tasks.sentences.chosen_before import ChosenSettings
 from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
 from heedful.tasks.sentences.fitting_reject import rejecting
@@ -105,6 +106,11 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             assert isinstance(before.model, Predictor)  # models of classes alone learn on
             sums = before.model.about.sums is not None and config.data.keep_sums
             take_weights(model, before.model, before.name, sums=sums)
+        if before is not None and before.whole:
+            rows, times = len(prepared.datasets["train"]), config.data.choose_again
+            settings = ChosenSettings.read(before.model.about.metrics)
+            if settings is not None and settings.stands(rows, model.model.outputs, times):
+                model.held_to = settings
         if before is not None and not before.whole:
             again = min(len(before.examples), len(gold))
             about, old, now = before.model.about, before.model.labels, prepared.labels

@@ -173,7 +173,14 @@ class Table:
             raise UsageError(
                 f"data.{self.gold} must name the column of the {self.gold}: --column {self.gold}=NAME"
             )
-        if self.label_columns and "," not in str(columns[self.gold]):
+        named = str(columns[self.gold])
+        for role in self.texts:
+            if columns[role] in (named, *(named.split(",") if self.label_columns else ())):
+                raise UsageError(
+                    f"data.{self.gold}: {columns[role]!r:.80} is the column of the {role}, which cannot be the "
+                    f"{self.gold} too; name another column"
+                )
+        if self.label_columns and "," not in named:
             raise UsageError(
                 f"data.label: expected two label columns or more, --column label=NAME for each; got "
                 f"{columns[self.gold]!r:.80} alone, which my-texts learns"

@@ -98,6 +98,13 @@ def test_projections_keep_cosines_and_depend_on_nothing_else() -> None:
 
 
 def test_signs_are_half_of_each_kind_and_independent() -> None:
+    apart = [(np.array([700, 701]), np.ones(2)), (np.zeros(0, np.int64), np.zeros(0))]
+    dense = np.array([[1.0, -2.0], [0.0, 0.5]], np.float32)
+    beside = projected(apart, dense)
+    np.testing.assert_array_equal(
+        beside[0], projected([(np.array([0, 1, 700, 701]), np.array([1.0, -2.0, 1.0, 1.0]))])[0]
+    )
+    np.testing.assert_array_equal(beside[1], projected([(np.array([1]), np.array([0.5]))])[0])
     signs = projected([(np.array([number]), np.ones(1)) for number in range(300)])
     assert set(np.unique(signs)) == {-1.0, 1.0}
     assert abs(signs.mean()) < 0.02

@@ -32,6 +32,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "data.fold": ("my-texts", ("data.set=trec",), ("data.set=cr",)),
     "data.few_rows": ("my-texts", (*FILE, "model.wide=none", "model.sentence=none"), FILE),
     "data.keep_share": ("my-texts", FILE, (*FILE, "data.keep_examples=rows")),
+    "data.choose_again": ("my-texts", FILE, (*FILE, "data.keep_examples=texts")),
     "text.vector_norm": ("my-texts", (*FILE, "text.vectors="), FILE),
     "text.extra_words": ("my-texts", (*FILE, "text.vectors="), FILE),
     "text.min_count": ("my-texts", PIECES, FILE),

@@ -59,7 +59,9 @@ def test_it_goes_on_and_prints_a_row_for_each_way(
 ) -> None:
     measured = list[str]()
 
-    def measure(way: str, data: Path, each: int, keep: float, seed: int) -> dict[str, float]:
+    def measure(
+        way: str, data: Path, each: int, keep: float, seed: int, save: Path | None
+    ) -> dict[str, float]:
         measured.append(way)
         names = ("in_scope_accuracy", "accuracy_if_always_answered", "kept", "out_of_scope_recall", "auroc")
         return dict.fromkeys(names, 0.5)
@@ -81,7 +83,9 @@ def test_it_goes_on_and_prints_a_row_for_each_way(
     assert "with oos_train, 3 rows an intent, keep 0.95, seed 0" in lines[-1]
 
 
-def test_both_ways_are_trained_from_the_parts_of_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_ways_are_trained_from_the_parts_of_the_set(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     given = list[object]()
 
     class Few(TextClassifier):
@@ -96,7 +100,8 @@ def test_both_ways_are_trained_from_the_parts_of_the_set(monkeypatch: pytest.Mon
     monkeypatch.setattr(none_of_these, "known", part)
     monkeypatch.setattr(none_of_these, "TextClassifier", Few)
     for way in none_of_these.WAYS:
-        found = none_of_these.measure(way, Path(), 20, 0.9, 0)
+        found = none_of_these.measure(way, Path(), 20, 0.9, 0, tmp_path)
         assert found["rows"] == 60
         assert found["out_of_scope_recall"] > 0.9
+        assert (tmp_path / way / "config.json").is_file()
     assert given == [None, STRANGE]

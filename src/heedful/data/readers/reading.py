@@ -7,7 +7,7 @@ import csv
 import io
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -325,10 +325,21 @@ def parse_columns(columns_options: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--column {each!r}: the role comes first: write {name}={role}")
         check_known(role, ROLES, f"--column {each!r}: there is no role {role!r}")
         if role == "label" and role in columns:  # several label columns
-            columns[role] = ",".join(dict.fromkeys((*columns[role].split(","), name)))
+            columns[role] = several_columns((*columns[role].split(","), name))
         elif columns.setdefault(role, name) != name:
             raise UsageError(f"--column names two columns for {role}: {columns[role]!r} and {name!r}")
     return columns
+
+
+def several_columns(names: Sequence[str]) -> str:
+    """Return what settings call several label columns: their names with commas between.
+
+    Raises UsageError if one is named twice.
+    """
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"the label column {twice[0]!r:.80} is named twice; name it once")
+    return ",".join(names)
 
 
 def _fields(header: str, mark: str, *, quotes: bool) -> int:

@@ -28,7 +28,7 @@ class LabelTree:
             that reaches it, or the likeliest node of the first level where none does. None answers the class.
 
     Raises:
-        UsageError: if there is no separator, no name has it, or the share is out of range.
+        UsageError: if there is no separator, no name has it, a level has no name, or the share is out of range.
     """
 
     labels: tuple[str, ...]
@@ -45,6 +45,12 @@ class LabelTree:
                 f"tree: no class of this model has {self.separator!r:.40} in its name; expected names such as "
                 "sport/football and the separator of their levels, such as /"
             )
+        for label in self.labels:
+            if self.separator in label and not all(map(str.strip, label.split(self.separator))):
+                raise UsageError(
+                    f"tree: the class {label!r:.80} has a level without a name; write one on each side of every "
+                    f"{self.separator!r:.40}, as in sport/football, or choose another separator"
+                )
         known = isinstance(self.at_least, int | float) and not isinstance(self.at_least, bool)
         if self.at_least is not None and not (known and 0 < self.at_least <= 1):
             raise UsageError(

@@ -14,6 +14,7 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Ragged
 from heedful.errors import UsageError
 from heedful.model.answers import AnyAnswer
+from heedful.model.kept_examples import MOST_KEPT
 from heedful.model.kept_sums import MOST_DENSE, KeptSums
 from heedful.models.config import NO_NETWORK
 from heedful.tasks.schema import About
@@ -71,12 +72,14 @@ def sums_of(
         reads: what the parts read of them.
 
     Returns:
-        The sums; None where the settings want none, and for models with another answer than a class, with columns
-        beside the text or a teacher, without features of whole texts or with too many, and for networks of more than
-        `MOST_ROWS` rows.
+        The sums; None where the settings want none, for models that keep the texts of all rows, which are learned
+        again themselves, and for models with another answer than a class, with columns beside the text or a teacher,
+        without features of whole texts or with too many, and for networks of more than `MOST_ROWS` rows.
     """
     able = config.data.keep_sums and not config.data.features and not config.distil.teacher
     if not able or not isinstance(targets, ClassTargets):
+        return None
+    if config.data.keep_examples == "texts" and config.data.keep_share == 1 and len(training) <= MOST_KEPT:
         return None
     if model.model.encoder != NO_NETWORK and len(training) > MOST_ROWS:
         return None

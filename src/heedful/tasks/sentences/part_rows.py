@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -179,11 +179,21 @@ def _readings(reads: Reads, *, pairs: bool) -> tuple[Reads, ...]:
     return ("mean", EN_SENTENCES) if reads == EN_SENTENCES and not pairs else (reads,)
 
 
-def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[list[PartRows]]:
+def in_one(
+    parts: Sequence[PartRows], targets: LinearTargets, wanted: Collection[str] = ()
+) -> list[list[PartRows]]:
     """Return several parts of few examples as one, in every form that it may have.
 
     From `_BESIDE` examples on, words and characters stand beside the one as well, for settings that only they have, and
     join it if they make other examples likelier. A single part, and parts of many examples, stay as they are.
+
+    Args:
+        parts: what may join.
+        targets: gold of the training examples.
+        wanted: names of the forms of texts alone that are wanted; see `forms`.
+
+    Returns:
+        The parts, each in the forms that it may have.
     """
     if not may_join(parts):
         return [[part] for part in parts]
@@ -197,7 +207,7 @@ def in_one(parts: Sequence[PartRows], targets: LinearTargets) -> list[list[PartR
         ]
         return [[*bare[0], *beside], *bare[1:]]
     again = [[part] for part in parts if part.name == WORDS_AND_CHARACTERS and len(targets) >= _BESIDE]
-    return [forms(parts, {WORDS_AND_CHARACTERS: SHARE}, targets), *again]
+    return [forms(parts, {WORDS_AND_CHARACTERS: SHARE}, targets, wanted), *again]
 
 
 def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.word_features import WordFeatures
+    from heedful.tasks.sentences.chosen_before import ChosenSettings
     from heedful.tasks.sentences.joining import Joining
     from heedful.tasks.sentences.learned_before import LearnedBefore
     from heedful.tasks.sentences.network_before import Recalled
@@ -53,6 +54,8 @@ class SentenceModel(TextModel[A_co]):
         before: the parts of the model that learns on, to which new ones are added; only in training.
         recalled: what the model before answers to the training examples, where its network goes on; only in training.
         sums: the sums that the model before keeps, with the classes that there are now; only in training.
+        held_to: the settings of the linear parts that the model before had, where these still stand; only in training.
+        chosen_settings: those of the linear parts, where a later training may be held to them; after training.
     """
 
     joining: Joining | None = None
@@ -62,6 +65,8 @@ class SentenceModel(TextModel[A_co]):
     before: LearnedBefore | None = None
     recalled: Recalled | None = None
     sums: KeptSums | None = None
+    held_to: ChosenSettings | None = None
+    chosen_settings: ChosenSettings | None = None
 
     @property
     def is_pair(self) -> bool:

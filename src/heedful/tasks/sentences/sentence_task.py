@@ -37,6 +37,7 @@ from heedful.structures import Batch
 from heedful.tasks.prepared import Files, Shared
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
+from heedful.tasks.sentences.chosen_before import ChosenSettings
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.joining import Joined
 from heedful.tasks.sentences.joining_on import Steady
@@ -161,7 +162,10 @@ class SentenceTask(TaughtSentences[Model, Answered]):
             joining = on_dev(reads, targets, left_over(model, chooses, dev))
             model.joining = Steady(joining.targets, joining.parts, joining.drawn) if goes_on else joining
             return
-        parts = [[part] for part in reads] if model.is_pair else in_one(reads, targets)
+        held_to = model.held_to
+        wanted = frozenset[str]() if held_to is None else held_to.names
+        parts = [[part] for part in reads] if model.is_pair else in_one(reads, targets, wanted)
+        parts = parts if held_to is None else held_to.held(parts)
         folds = model.folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
         held = None if dev is None else left_over(model, self.linear_targets(model, dev), dev)
         found = OutOfFold.of(parts, targets, folds, held)
@@ -172,6 +176,8 @@ class SentenceTask(TaughtSentences[Model, Answered]):
                 len(training),
             )
         model.joining = found.joining()
+        if config.data.keep_examples == "texts" and found.judges:
+            model.chosen_settings = ChosenSettings.of(found, held_to)
         if dev is None:
             model.nested = self.nested(model, found, training) + np.float32(targets.beyond)
 

@@ -6,7 +6,7 @@ handed to the parts again, so that a model keeps the same parts however they wer
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,21 +117,40 @@ def together(
 
     evens = (True,) if named or _is_even(targets) else (True, False) if _may_even(targets) else (False,)
     settings = tuple(FitSetting(strength, even=even) for even in evens for strength in DENSE_STRENGTHS)
-    *first, last = [part.name for part in parts]
-    name = f"{', '.join(first)} and {last} in one" + ", with the names of the classes" * named
-    name += f", sentence vectors times {stress:g}" * (stress != 1)
+    name = _name(parts, stress, named=named)
     return PartRows(name, vectors * lengths, settings, put, held, _taught(parts, names), principal=True)
 
 
-def forms(parts: Sequence[PartRows], shares: Mapping[str, float], targets: LinearTargets) -> list[PartRows]:
-    """Return the parts as one in every form that may suit: as they are, or with more of vectors or of names."""
+def _name(parts: Sequence[PartRows], stress: float, *, named: bool) -> str:
+    *first, last = [part.name for part in parts]
+    name = f"{', '.join(first)} and {last} in one" + ", with the names of the classes" * named
+    return name + f", sentence vectors times {stress:g}" * (stress != 1)
+
+
+def forms(
+    parts: Sequence[PartRows],
+    shares: Mapping[str, float],
+    targets: LinearTargets,
+    wanted: Collection[str] = (),
+) -> list[PartRows]:
+    """Return the parts as one in every form that may suit: as they are, or with more of vectors or of names.
+
+    Args:
+        parts: two or more, with rows of the same examples.
+        shares: see `together`.
+        targets: gold of the same examples.
+        wanted: names of the forms that are wanted; all of them, if there is none of these.
+
+    Returns:
+        The forms.
+    """
     stresses = (1.0, STRESS) if any(part.vector for part in parts) else (1.0,)
     may_name = _may_even(targets) and any(part.named is not None for part in parts)
+    every = [(stress, named) for named in ((False, True) if may_name else (False,)) for stress in stresses]
+    own = [each for each in every if _name(parts, each[0], named=each[1]) in wanted]
     known: dict[tuple[str, float], Floats] = {}
     return [
-        together(parts, shares, targets, stress, named=named, known=known)
-        for named in ((False, True) if may_name else (False,))
-        for stress in stresses
+        together(parts, shares, targets, stress, named=named, known=known) for stress, named in own or every
     ]
 
 

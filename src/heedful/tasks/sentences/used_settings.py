@@ -22,6 +22,7 @@ SENTENCES: frozenset[str] = WORDS | {
     "data.features",
     "data.keep_share",
     "data.keep_sums",
+    "data.choose_again",
     "data.learn_from",
 }
 """Settings of networks that give one row of numbers for a text or a pair."""

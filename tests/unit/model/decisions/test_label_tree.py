@@ -96,3 +96,10 @@ def test_costs_and_probabilities_do_not_both_choose() -> None:
     assert tree_of(LABELS, np.eye(5), "/", None).at_least is None
     with pytest.raises(UsageError, match="by the costs of wrong answers"):
         tree_of(LABELS, np.eye(5), "/", 0.5)
+
+
+@pytest.mark.parametrize("label", ["/food", "food/", "food//soup", "/", "food/ /soup"])
+def test_a_level_without_a_name_is_refused(label: str) -> None:
+    with pytest.raises(UsageError, match=r"tree: the class '.*' has a level without a name"):
+        LabelTree(("sport", label), "/")
+    assert LabelTree(("a-b", label), "-").depth == 2  # not a separator here

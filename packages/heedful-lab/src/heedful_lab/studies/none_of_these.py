@@ -1,6 +1,6 @@
 """How well "none of these" recognizes the texts out of scope of CLINC150, and what known texts lose by it.
 
-    python -m heedful_lab.studies.none_of_these --data DIR --out FILE [--each 100] [--keep 0.95] [--seed 0]
+    python -m heedful_lab.studies.none_of_these --data DIR --out FILE [--each 100] [--keep 0.95] [--seed 0] [--save DIR]
 
 The default model learns so many training rows of each of the 150 intents, drawn by the seed, and keeps the class of a
 share of known texts. "Without" sees no text out of scope; "with" has the 100 of ``oos_train``. The test part, 4,500
@@ -41,7 +41,9 @@ def of_each(rows: Rows, each: int, seed: int) -> Rows:
     return [rows[0][place] for place in taken], [rows[1][place] for place in taken]
 
 
-def measure(way: str, data: Path, each: int, keep: float, seed: int) -> dict[str, float]:
+def measure(
+    way: str, data: Path, each: int, keep: float, seed: int, save: Path | None = None
+) -> dict[str, float]:
     """Train one model and answer the test part.
 
     Args:
@@ -50,6 +52,7 @@ def measure(way: str, data: Path, each: int, keep: float, seed: int) -> dict[str
         each: training rows of each intent.
         keep: share of known texts that keep their class.
         seed: of the draw and of the model.
+        save: folder in which the model is kept, by the name of the way; None for not at all.
 
     Returns:
         Shares between 0 and 1, and the number of training rows.
@@ -60,6 +63,8 @@ def measure(way: str, data: Path, each: int, keep: float, seed: int) -> dict[str
     others = None if others is None else [text for text in others if text not in set(texts)]
     model = TextClassifier(model__task_options={"reject": keep}, train__seed=seed)
     model.fit(texts, labels, baseline=False, none_of_these=others)
+    if save is not None:
+        model.save_pretrained(save / way)
     asked, gold = known("clinc150", "test", data)
     strange, _ = known("clinc150", "none-test", data)
     return {"rows": len(texts), **figures(model, (asked, gold), strange)}
@@ -99,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--each", type=int, default=100, help="training rows of each intent, of 100")
     parser.add_argument("--keep", type=float, default=0.95, help="share of known texts that keep their class")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save", type=Path, help="folder in which the models are kept")
     parser.add_argument(
         "--ways", nargs="+", choices=WAYS, default=list(WAYS), help="with texts out of scope or without"
     )
@@ -107,7 +113,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not given.table:
         said = f"{given.each} rows an intent, keep {given.keep:g}, seed {given.seed}"
         ways = {
-            f"{way} oos_train, {said}": partial(measure, way, given.data, given.each, given.keep, given.seed)
+            f"{way} oos_train, {said}": partial(
+                measure, way, given.data, given.each, given.keep, given.seed, given.save
+            )
             for way in given.ways
         }
         for line in measured(given.out, ways):
