@@ -158,7 +158,7 @@ def test_what_does_not_fit_is_refused_in_a_line(folder: Path, command: tuple[str
 def test_a_label_column_is_named_once_and_is_not_the_text(
     options: tuple[str, ...], said: str, folder: Path, tmp_path: Path
 ) -> None:
-    more = () if "text" not in options else ("--text", "text")
+    more = ("--text", "text") if any("text" in each for each in options) else ()
     result = tiny.run("train", folder / "train.csv", *options, *more, "--out", tmp_path / "run", *SETTINGS)
     assert result.code == ExitCode.USAGE
     assert result.err.strip().splitlines()[-1].startswith(f"heedful: {said}")
