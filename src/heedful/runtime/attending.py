@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
+from heedful.runtime.chaining import Link
 from heedful.runtime.kernels import Floats, Lengths, Rows
-from heedful.runtime.operators import OPERATORS, TOGETHER, WEIGHTS, operator
+from heedful.runtime.operators import LINKS, OPERATORS, TOGETHER, WEIGHTS, operator
 from heedful.runtime.steps import Compute, Keep, Rule, Step, Weighing, activate, logsigmoid
 
 _FACTORED = 40.0
@@ -132,6 +133,17 @@ def additive_together(step: Step) -> Callable[..., Rows] | None:
 
 
 TOGETHER["additive"] = additive_together
+
+
+def _additive_link(step: Step) -> Link | None:
+    if additive_together(step) is None:
+        return None
+    band, scale = step.rule().band or (0, 0, True), np.float64(_bound(step))
+    more = (*map(int, band), int(scale.view(np.int64)))
+    return Link("additive", lambda widths: widths[0] if len(set(widths)) == 1 else 0, lambda: more)
+
+
+LINKS["additive"] = _additive_link
 
 
 def _bound(step: Step) -> float:

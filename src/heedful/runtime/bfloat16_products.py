@@ -91,6 +91,7 @@ class Bfloat16Packed:
         self.outputs, self.terms = matrix.shape
         self._packed = kernels.in_groups(upper_halves(matrix), _GROUP)
         self._address = address(self._packed)
+        self.addresses = (self._address, 0, 0)
 
     def apply(self, x: Floats, bias: Floats | None, activation: str) -> Floats:
         """Compute ``activation(x W^T + b)``.

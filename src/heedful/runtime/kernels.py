@@ -183,6 +183,7 @@ class Packed:
         self._scales = None if scales is None else np.ascontiguousarray(scales, np.float32)
         self._address = address(self._packed)
         self._scales_address = None if self._scales is None else address(self._scales)
+        self.addresses = (self._address, 0, self._scales_address or 0)
 
     def apply(self, x: Floats, bias: Floats | None, activation: str) -> Floats:
         """Compute ``activation(x W^T + b)``.

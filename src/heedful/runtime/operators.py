@@ -19,8 +19,9 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.kernels import Floats, Rows
-from heedful.runtime.steps import ACTIVATIONS, WHOLE, Compute, Step, Weighing, activate
+from heedful.runtime.chaining import READS, Link
+from heedful.runtime.kernels import Floats, Rows, address
+from heedful.runtime.steps import ACTIVATIONS, WHOLE, Compute, Matrix, Step, Weighing, activate
 
 Make = Callable[[Step], Compute]
 """Reads a step and returns the function that computes it."""
@@ -40,6 +41,7 @@ class Action(NamedTuple):
         compute: computes one text, or the rows of several where `row_wise`.
         row_wise: whether each row is computed by itself.
         together: computes several texts at once, from the rows of each and the values of all; None for no such way.
+        link: how the kernel of chains computes it; None where it does not.
     """
 
     to: str
@@ -47,6 +49,7 @@ class Action(NamedTuple):
     compute: Callable[..., Floats]
     row_wise: bool = False
     together: Callable[..., Rows] | None = None
+    link: Link | None = None
 
 
 ROW_WISE: set[str] = set()
@@ -54,6 +57,8 @@ ROW_WISE: set[str] = set()
 TOGETHER: dict[str, Callable[[Step], Callable[..., Rows] | None]] = {}
 """Of the operators that look at a text as a whole, what computes several texts at once: from the rows of each text, and
 the values of all texts end to end. None where a step has no such way."""
+LINKS: dict[str, Callable[[Step], Link | None]] = {}
+"""How the kernel of chains computes an operator; None where it does not compute a step."""
 
 
 def row_wise(make: Make) -> Make:
@@ -82,6 +87,25 @@ def dense(step: Step) -> Compute:
     bias = step.floats("bias", matrix.outputs) if step.has("bias") else None
     activation = step.text("activation", ("linear", "elu", "relu"), "linear")
     return lambda x: matrix.apply(x, bias, activation)
+
+
+def _dense_link(step: Step) -> Link | None:
+    matrix = step.matrix("weight")
+    bias = step.floats("bias", matrix.outputs) if step.has("bias") else None
+    return _layer_link(matrix, bias, step.text("activation", default="linear"))
+
+
+def _layer_link(matrix: Matrix, bias: Floats | None, activation: str) -> Link | None:
+    if not matrix.kind:
+        return None
+    return Link(
+        matrix.kind,
+        lambda widths: matrix.outputs if widths == (matrix.terms,) else 0,
+        lambda: matrix.numbers(bias, activation),
+    )
+
+
+LINKS["dense"] = _dense_link
 
 
 @row_wise
@@ -168,6 +192,9 @@ def concat(step: Step) -> Compute:
         return np.concatenate(values, axis=1, out=kernels.room(len(values[0]), width))
 
     return compute
+
+
+LINKS["concat"] = lambda step: Link("concat", sum) if 0 < len(step.of) <= READS else None
 
 
 @row_wise
@@ -307,7 +334,12 @@ def _gate(steps: Sequence[Step], actions: Sequence[Action], place: int, hidden: 
         first, second, x, y = kernels.contiguous(first, second, x, y)
         return kernels.gated(first, second, bias, x, y)
 
-    return _Found(Action(mixed.to, (*total.of, *mixed.of[1:]), compute, row_wise=True), 3)
+    link = Link(
+        "gated",
+        lambda widths: widths[0] if len({*widths, *(() if bias is None else bias.shape)}) == 1 else 0,
+        lambda: (0 if bias is None else address(bias),),
+    )
+    return _Found(Action(mixed.to, (*total.of, *mixed.of[1:]), compute, row_wise=True, link=link), 3)
 
 
 def _biased(steps: Sequence[Step], place: int, hidden: set[str]) -> _Found | None:
@@ -322,8 +354,10 @@ def _biased(steps: Sequence[Step], place: int, hidden: set[str]) -> _Found | Non
     matrix, bias = layer.matrix("weight"), sum_.weights.floats(sum_.tensor("bias")).reshape(-1)
     if bias.shape != (matrix.outputs,):
         return None
-    compute: Compute = lambda x: matrix.apply(x, np.ascontiguousarray(bias), "linear")  # noqa: E731
-    return _Found(Action(sum_.to, layer.of, compute, row_wise=True), 2)
+    bias = np.ascontiguousarray(bias)
+    compute: Compute = lambda x: matrix.apply(x, bias, "linear")  # noqa: E731
+    link = _layer_link(matrix, bias, "linear")
+    return _Found(Action(sum_.to, layer.of, compute, row_wise=True, link=link), 2)
 
 
 def _twice(steps: Sequence[Step], place: int, hidden: set[str]) -> _Found | None:
@@ -343,4 +377,16 @@ def _twice(steps: Sequence[Step], place: int, hidden: set[str]) -> _Found | None
         for step, matrix in zip(two, matrices, strict=True)
     ]
     compute: Compute = lambda x: matrices[0].then(matrices[1], x, *rest)  # noqa: E731
-    return _Found(Action(second.to, first.of, compute, row_wise=True), 2)
+    return _Found(Action(second.to, first.of, compute, row_wise=True, link=_twice_link(matrices, rest)), 2)
+
+
+def _twice_link(matrices: Sequence[Matrix], rest: Sequence[tuple[Floats | None, str]]) -> Link | None:
+    first, second = matrices
+    if not first.kind == second.kind == "whole" or first.outputs != second.terms:
+        return None
+
+    def more() -> tuple[int, ...]:
+        one, two = (matrix.numbers(*each) for matrix, each in zip(matrices, rest, strict=True))
+        return (*one, *two[:4], *two[5:])
+
+    return Link("twice", lambda widths: second.outputs if widths == (first.terms,) else 0, more)

@@ -10,6 +10,7 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.model.sights import Sight
+from heedful.runtime.chaining import Chosen
 from heedful.runtime.kernels import Floats, Rows
 from heedful.runtime.looking import align, look, read_shown
 from heedful.runtime.stepping import Steps, value_of
@@ -127,9 +128,13 @@ class Program:
         """
         lengths = tuple(len(ids) for ids, _ in texts)
         ids, ngrams = np.concatenate([ids for ids, _ in texts]), [n for _, rows in texts for n in rows]
-        given = {name: Rows(lengths, x) for name, x in self._known.of(ids, ngrams).items()}
-        values = self._rest(given, len(texts))
-        parts = {name: value_of(values, name).parts for name in self._needed}
+        with self._known.lent(ids, ngrams) as (tables, where):
+            given = {
+                name: Rows(lengths, x) if where is None else Chosen(lengths, x, where)
+                for name, x in tables.items()
+            }
+            values = self._rest(given, len(texts))
+            parts = {name: value_of(values, name).parts for name in self._needed}
         return [{name: each[n] for name, each in parts.items()} for n in range(len(texts))]
 
     def _of_words(self, ids: Ids, ngrams: Ngrams) -> Mapping[str, Floats]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
+from heedful.runtime.chaining import Link
 from heedful.runtime.kernels import Floats, Lengths, Rows
-from heedful.runtime.operators import TOGETHER, operator, weighing
+from heedful.runtime.operators import LINKS, TOGETHER, operator, weighing
 from heedful.runtime.steps import Compute, Step, sigmoid
 
 
@@ -34,6 +35,7 @@ def mean_together(step: Step) -> Callable[..., Rows] | None:
 
 
 TOGETHER["mean"] = mean_together
+LINKS["mean"] = lambda step: Link("mean", sum) if kernels.compiled() else None
 
 
 @weighing
@@ -103,6 +105,15 @@ def weighted_sum_together(step: Step) -> Callable[..., Rows] | None:
 
 
 TOGETHER["weighted_sum"] = weighted_sum_together
+
+
+def _weighted_sum_link(step: Step) -> Link | None:
+    if not kernels.compiled():
+        return None
+    return Link("weighted_sum", lambda widths: widths[0] if widths[0] == widths[1] else 0)
+
+
+LINKS["weighted_sum"] = _weighted_sum_link
 
 
 @operator

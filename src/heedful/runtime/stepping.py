@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError, nearest
 from heedful.runtime import attending, pairwise, sequence_operators  # noqa: F401  (they enter their operators)
+from heedful.runtime.chaining import Chain
 from heedful.runtime.kernels import Floats, Rows, compiled
 from heedful.runtime.looking import Weigh
-from heedful.runtime.operators import OPERATORS, ROW_WISE, TOGETHER, WEIGHTS, Action, joined
+from heedful.runtime.operators import LINKS, OPERATORS, ROW_WISE, TOGETHER, WEIGHTS, Action, joined
 from heedful.runtime.steps import WIDEST, Step
 from heedful.runtime.weights import Weights
 
@@ -127,17 +129,24 @@ class Plan:
             (action, tuple({name for name in (*action.of, action.to) if last[name] == n} - keep))
             for n, action in enumerate(actions)
         ]
+        self._parts = list(_parts(self._actions))
+        self._chained = any(chain is not None for chain, _ in self._parts)
 
     @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
     def __call__(self, given: Mapping[str, Rows], texts: int) -> Mapping[str, Rows]:
         """Compute the values of several texts; see `Steps.run`."""
-        if texts == 1:
+        if texts == 1 and not self._chained:
             return self._alone({name: rows.whole for name, rows in given.items()})
         values = dict(given)
-        for action, done in self._actions:
-            values[action.to] = _of_several(action, values, texts)
-            for name in done:
-                del values[name]
+        for chain, actions in self._parts:
+            made = None if chain is None else chain(values)
+            if made is not None:
+                values.update(made)
+            for action, done in actions:
+                if made is None:
+                    values[action.to] = _of_several(action, values, texts)
+                for name in done:
+                    values.pop(name, None)
         return {name: rows for name, rows in values.items() if name in self._keep}
 
     def _alone(self, values: dict[str, Floats]) -> Mapping[str, Rows]:
@@ -149,12 +158,29 @@ class Plan:
         return {name: Rows.of([x]) for name, x in values.items() if name in self._keep}
 
 
+_Ended = tuple[Action, tuple[str, ...]]
+"""An action, and the values that nobody needs behind it."""
+
+
+def _parts(actions: Sequence[_Ended]) -> Iterator[tuple[Chain | None, Sequence[_Ended]]]:
+    """Yield the actions, those together that the kernel computes in one call, with their chain."""
+    for linked, some in itertools.groupby(actions, lambda each: each[0].link is not None):
+        part = list(some)
+        if not linked or len(part) == 1:
+            yield None, part
+            continue
+        ended = {name for _, done in part for name in done}
+        yield Chain([action for action, _ in part], {action.to for action, _ in part} - ended), part
+
+
 def _action(step: Step) -> Action:
     alone = (
         step.do == "dense" and not compiled()
     )  # NumPy adds up a row in an order that depends on the others
     together = TOGETHER[step.do](step) if step.do in TOGETHER else None
-    return Action(step.to, step.of, OPERATORS[step.do](step), step.do in ROW_WISE and not alone, together)
+    compute = OPERATORS[step.do](step)
+    link = LINKS[step.do](step) if step.do in LINKS else None
+    return Action(step.to, step.of, compute, step.do in ROW_WISE and not alone, together, link)
 
 
 def _of_one(action: Action, values: Mapping[str, Floats]) -> Floats:

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError, nearest
 from heedful.runtime import bfloat16_products
 from heedful.runtime.bfloat16_products import Bfloat16Packed
-from heedful.runtime.kernels import Floats, Packed, compiled
+from heedful.runtime.kernels import ACTIVATIONS as NUMBER_OF
+from heedful.runtime.kernels import Floats, Packed, address, compiled
 from heedful.runtime.weights import Weights
 from heedful.runtime.whole_products import MOST_TERMS, Whole, WholePacked, plain_sums, twice
 
@@ -216,6 +217,18 @@ class Matrix:
             self._plain = bfloat16_products.rounded(plain) if self._bfloat16 else plain
         return (bfloat16_products.rounded(x) if self._bfloat16 else x) @ self._plain.T
 
+    @property
+    def kind(self) -> str:
+        """How the compiled kernels compute it, as in `chaining.KINDS`; empty where they do not."""
+        if self._bfloat16:
+            return "bfloat16" if bfloat16_products.compiled() else ""
+        return ("whole" if self._whole else "dense") if compiled() else ""
+
+    def numbers(self, bias: Floats | None, activation: str) -> tuple[int, ...]:
+        """Return what the kernel of chains reads of a layer: four addresses, terms, outputs and the activation."""
+        where = 0 if bias is None else address(bias)
+        return (*self._ready().addresses, where, self.terms, self.outputs, NUMBER_OF[activation])
+
     def _ready(self) -> Packed | WholePacked | Bfloat16Packed:
         if self._packed is None:
             self._packed = self._pack()
@@ -292,6 +305,7 @@ class Step:
         if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named.values()):
             raise UsageError(f"step {self.do!r:.80}: weights must be a table of names")
         self._named: Mapping[str, str] = named
+        self._matrices: dict[str, Matrix] = {}
 
     def refuse(self, setting: str, expected: str) -> UsageError:
         """Return an error about a setting."""
@@ -352,8 +366,11 @@ class Step:
         return self._named[role]
 
     def matrix(self, role: str) -> Matrix:
-        """Return the matrix of a role; the settings `WHOLE` and `BFLOAT16` say how its products are computed."""
-        return Matrix(self.weights, self.tensor(role), whole=self.flag(WHOLE), bfloat16=self.flag(BFLOAT16))
+        """Return the matrix of a role, always the same; `WHOLE` and `BFLOAT16` say how its products are computed."""
+        if role not in self._matrices:
+            options = {"whole": self.flag(WHOLE), "bfloat16": self.flag(BFLOAT16)}
+            self._matrices[role] = Matrix(self.weights, self.tensor(role), **options)
+        return self._matrices[role]
 
     def floats(self, role: str, *shape: int) -> Floats:
         """Return the tensor of a role, which must have this shape."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import RLock
 from typing import NamedTuple
 
 import numpy as np
@@ -105,7 +106,7 @@ class WordValues:
         self._places: dict[object, int] = {}
         self._tables: dict[str, Floats] = {}
         self._asked = np.zeros(0, np.int64)
-        self._lock = Lock()
+        self._lock = RLock()
         self._asked_for = self._computed = self._readers = 0
 
     @property
@@ -124,51 +125,94 @@ class WordValues:
         Returns:
             The values by name, [L, D] each; the same to the last bit whatever was asked before.
         """
-        if not self._memory:
-            with self._lock:
-                self._asked_for, self._computed = self._asked_for + len(ids), self._computed + len(ids)
-            return dict(self._compute(ids, ngrams))
-        keys: list[object] = ids.tolist()
-        if ngrams:
-            keys = [(key, n.tobytes()) if len(n) else key for key, n in zip(keys, ngrams, strict=True)]
-        with self._lock:
-            self._asked_for += len(keys)
-            if not self._tables or not all(map(self._places.__contains__, keys)):
-                self._keep(keys, ids, ngrams)
-            where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
-            self._asked[where] += 1
-            tables = dict(self._tables)
-            self._readers += 1
-        try:  # outside the lock: what is kept stays where it is while there are readers
+        with self.lent(ids, ngrams) as (tables, where):
+            if where is None:
+                return dict(tables)
             return {
                 name: table.take(where, axis=0, out=room(len(where), table.shape[1]), mode="clip")
                 for name, table in tables.items()
             }
+
+    @contextmanager
+    def lent(self, ids: Ids, ngrams: Ngrams) -> Iterator[tuple[Mapping[str, Floats], Ids | None]]:
+        """Lend the tables of what is kept, which stay as they are until they are given back.
+
+        Args:
+            ids: see `of`.
+            ngrams: see there.
+
+        Yields:
+            The tables by name, and the row of each word there; None where a table has the words in their order.
+        """
+        if not self._memory:
+            with self._lock:
+                self._asked_for, self._computed = self._asked_for + len(ids), self._computed + len(ids)
+            yield self._compute(ids, ngrams), None
+            return
+        keys: list[object] = ids.tolist()
+        if ngrams:
+            keys = [(key, n.tobytes()) if len(n) else key for key, n in zip(keys, ngrams, strict=True)]
+        new, values = self._of_new(keys, ids, ngrams)
+        with self._lock:
+            self._asked_for += len(keys)
+            if not self._tables or not all(map(self._places.__contains__, keys)):
+                self._keep(keys, ids, ngrams, new, values)
+            where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
+            self._asked[where] += 1
+            tables = self._tables
+            self._readers += 1
+        try:  # outside the lock: what is kept stays where it is while there are readers
+            yield tables, where
         finally:
             with self._lock:
                 self._readers -= 1
 
-    def _keep(self, keys: list[object], ids: Ids, ngrams: Ngrams) -> None:
-        """Compute and keep the words that are not kept yet."""
+    def _of_new(
+        self, keys: list[object], ids: Ids, ngrams: Ngrams
+    ) -> tuple[Mapping[object, int], Mapping[str, Floats]]:
+        """Compute words that are not kept, while other threads may ask; return the row of each, and the values."""
+        places = self._places  # another thread may change it: `_keep` looks again
+        chosen = {key: place for place, key in enumerate(keys) if key not in places}
+        if not chosen and self._tables:
+            return {}, {}
+        values = self._values(list(chosen.values()), ids, ngrams)
+        return {key: row for row, key in enumerate(chosen)}, values
+
+    def _values(self, chosen: list[int], ids: Ids, ngrams: Ngrams) -> Mapping[str, Floats]:
+        values = self._compute(ids[chosen], [ngrams[place] for place in chosen] if ngrams else ())
+        with self._lock:
+            self._computed += len(chosen)
+        return values
+
+    def _keep(
+        self,
+        keys: list[object],
+        ids: Ids,
+        ngrams: Ngrams,
+        rows: Mapping[object, int],
+        values: Mapping[str, Floats],
+    ) -> None:
+        """Keep the words that are not kept yet, and compute those of them that another thread has made forgotten."""
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
         if len(self._places) + len(first.keys() - self._places.keys()) > self._room:
             self._forget(self._room // 2 if len(first) <= self._room // 2 else 0)
         new = [key for key in first if key not in self._places]
-        chosen = [first[key] for key in new]
-        values = self._compute(ids[chosen], [ngrams[place] for place in chosen] if ngrams else ())
-        self._computed += len(new)
-        start, stop = len(self._places), len(self._places) + len(new)
-        if stop > self._room or not self._tables:
-            width = sum(x.shape[1] for x in values.values())
-            self._room = max(stop, self._memory // (4 * max(width, 1)))
-            self._asked = np.zeros(self._room, np.int64)
-            self._tables = {
-                name: np.empty((self._room, x.shape[1]), np.float32) for name, x in values.items()
-            }
+        if len(self._places) + len(new) > self._room or not self._tables:
+            widths = {name: x.shape[1] for name, x in (values or self._tables).items()}
+            self._room = max(len(new), self._memory // (4 * max(sum(widths.values()), 1)))
+            self._asked, self._places = np.zeros(self._room, np.int64), {}
+            self._tables = {name: np.empty((self._room, width), np.float32) for name, width in widths.items()}
+        ahead = [key for key in new if key in rows]
+        self._add(ahead, {name: x[[rows[key] for key in ahead]] for name, x in values.items()})
+        if forgotten := [key for key in new if key not in rows]:
+            self._add(forgotten, self._values([first[key] for key in forgotten], ids, ngrams))
+
+    def _add(self, keys: list[object], values: Mapping[str, Floats]) -> None:
+        start, stop = len(self._places), len(self._places) + len(keys)
         for name, x in values.items():
             self._tables[name][start:stop] = x
         self._asked[start:stop] = 0
-        self._places.update(zip(new, range(start, stop), strict=True))
+        self._places.update(zip(keys, range(start, stop), strict=True))
 
     def _forget(self, count: int) -> None:
         """Keep the words that were asked for most often, and count half of how often that was."""
