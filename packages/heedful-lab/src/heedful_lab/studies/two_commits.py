@@ -5,10 +5,12 @@
 Each commit is
 checked out and compiled in a folder of its own. One turn trains the recipe with each of them for 72 steps on the first
 12,800 pairs of the part of SNLI, one thread, in a fresh process that is ended after its last step. What counts is the
-time from step 24 to step 72 in its ``metrics.jsonl``, which both commits write. The same seed gives both the same
-batches, except where a setting of the second commit, such as grouping, makes other ones.
+time from step 24 to step 72: that of the wall in its ``metrics.jsonl``, which both commits write, and that of the
+processor, from the system as soon as the file has the step. The same seed gives both the same batches, except where a
+setting of the second commit, such as grouping, makes other ones.
 
-Nothing else may run: the times are those of the wall clock. Settings that only one commit knows are given to it alone.
+Beside other work only the processor's time means something, and it too grows where others use the caches. Settings that
+only one commit knows are given to it alone.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from heedful_lab.repository import ROOT
 
@@ -35,6 +39,18 @@ SETTINGS = (
     f"train.max_steps={LAST + EVERY}",
     f"train.log_every={EVERY}",
 )
+
+
+class Times(NamedTuple):
+    """Seconds of some steps.
+
+    Attributes:
+        wall: of the wall's clock.
+        processor: of the processor.
+    """
+
+    wall: float
+    processor: float
 
 
 def checked_out(commit: str, folder: Path) -> Path:
@@ -53,7 +69,13 @@ def seconds_at(log: Path) -> dict[int, float]:
     return {record["step"]: record["seconds"] for record in records if record["kind"] == "train"}
 
 
-def trained(source: Path, recipe: str, settings: list[str], data: str) -> float:
+def used_by(process: int) -> float:
+    """Return the processor time of a process until now, in user and in system mode (Linux)."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def trained(source: Path, recipe: str, settings: list[str], data: str) -> Times:
     """Return the seconds from step `FIRST` to step `LAST` of a recipe in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(source), "HEEDFUL_DATA": data, "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
@@ -64,16 +86,31 @@ def trained(source: Path, recipe: str, settings: list[str], data: str) -> float:
         said = (folder / "said").open("wb")
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=said)
         try:
-            end = time.monotonic() + PATIENCE
+            end, used = time.monotonic() + PATIENCE, dict[int, float]()
             while LAST not in (found := seconds_at(folder / "run" / "metrics.jsonl")):
+                used.update({step: used_by(process.pid) for step in found if step not in used})
                 if process.poll() is not None or time.monotonic() > end:
                     sys.exit((folder / "said").read_text(encoding="utf-8")[-2000:] or "nothing was trained")
-                time.sleep(0.2)
+                time.sleep(0.05)
+            used[LAST] = used_by(process.pid)
         finally:
             process.kill()
             process.wait()
             said.close()
-    return found[LAST] - found[FIRST]
+    return Times(found[LAST] - found[FIRST], used[LAST] - used[FIRST])
+
+
+def told(before: Sequence[Times], after: Sequence[Times]) -> str:
+    """Say how many times as fast the second is: the median, least and most of the turns, and the least times."""
+    lines = list[str]()
+    for name, one, other in (
+        ("wall", [each.wall for each in before], [each.wall for each in after]),
+        ("processor", [each.processor for each in before], [each.processor for each in after]),
+    ):
+        ratios = [x / y for x, y in zip(one, other, strict=True)]
+        spread = f"{statistics.median(ratios):.2f} times as fast ({min(ratios):.2f} to {max(ratios):.2f})"
+        lines.append(f"{name}: {spread}; least {min(one):.2f} s and {min(other):.2f} s")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -92,15 +129,13 @@ def main() -> None:
             checked_out(commit, Path(name) / place)
             for commit, place in ((given.first, "first"), (given.second, "second"))
         )
-        ratios = []
+        before, after = list[Times](), list[Times]()
         for turn in range(given.turns):
             both = [*SETTINGS, *given.set]
-            before = trained(first, given.recipe, both, given.data)
-            after = trained(second, given.recipe, [*both, *given.set_second], given.data)
-            ratios.append(before / after)
-            print(f"turn {turn + 1}: {before:.2f} s, {after:.2f} s, {ratios[-1]:.2f} times", flush=True)
-    low, high = min(ratios), max(ratios)
-    print(f"{given.recipe}: {statistics.median(ratios):.2f} times as fast ({low:.2f} to {high:.2f})")
+            before.append(trained(first, given.recipe, both, given.data))
+            after.append(trained(second, given.recipe, [*both, *given.set_second], given.data))
+            print(f"turn {turn + 1}: {before[-1]}, {after[-1]}", flush=True)
+    print(f"{given.recipe}\n{told(before, after)}")
 
 
 if __name__ == "__main__":
