@@ -17,6 +17,8 @@ CHOSEN = "chosen_settings"
 """Where the figures of a model say in which settings its linear parts were fitted."""
 _WEAKEST, _STRONGEST = 1e-3, 1e4
 """Strengths that are believed: those that are tried lie well between them."""
+_MANY_MORE = 2
+"""Times as many classes, from which on everything is chosen again."""
 _KINDS = {"strength": float, "scaled": bool, "share": float, "even": bool}
 
 
@@ -84,8 +86,9 @@ class ChosenSettings:
         return frozenset(name for name, _ in self.parts)
 
     def stands(self, rows: int, outputs: int, times: float) -> bool:
-        """Return whether the choice stands for more rows: of the same classes, and not so many times as many."""
-        return outputs == self.outputs and self.rows <= rows < times * self.rows
+        """Return whether the choice stands for more rows: not so many times as many, nor twice as many classes."""
+        few = self.outputs <= outputs < _MANY_MORE * self.outputs
+        return few and self.rows <= rows < times * self.rows
 
     def held(self, parts: Sequence[Sequence[PartRows]]) -> list[list[PartRows]]:
         """Return each part in the form and setting that it had; one that there was none of keeps all of its own."""

@@ -176,7 +176,7 @@ class SentenceTask(TaughtSentences[Model, Answered]):
                 len(training),
             )
         model.joining = found.joining()
-        if config.data.keep_examples == "texts" and found.judges:
+        if config.data.keep_examples == "texts" and config.data.keep_share == 1 and found.judges:
             model.chosen_settings = ChosenSettings.of(found, held_to)
         if dev is None:
             model.nested = self.nested(model, found, training) + np.float32(targets.beyond)

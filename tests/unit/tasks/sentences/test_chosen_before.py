@@ -62,7 +62,9 @@ def test_a_held_choice_stays_as_old_as_it_is() -> None:
         (40, 2, 4.0, True),
         (159, 2, 4.0, True),
         (160, 2, 4.0, False),
-        (40, 3, 4.0, False),
+        (40, 3, 4.0, True),
+        (40, 4, 4.0, False),
+        (40, 1, 4.0, False),
         (40, 2, 1.0, False),
         (39, 2, 4.0, False),
     ],
@@ -134,6 +136,10 @@ def test_learning_on_fits_in_the_settings_that_were_chosen(monkeypatch: pytest.M
     assert model.predictor_.about.metrics[CHOSEN]["rows"] == 52
     fits.clear()
     model.partial_fit(["a blue car", "a blue hat"] * 3, ["color"] * 6)
-    assert len(set(fits)) > 1  # of a new class nothing was chosen
+    assert len(set(fits)) == 1
+    fits.clear()
+    more = ["a long road", "a long day", "a cold day", "a cold sea", "a far town", "a far sea"]
+    model.partial_fit(more, ["long", "long", "cold", "cold", "far", "far"])
+    assert len(set(fits)) > 1  # of so many new classes nothing was chosen
     rows_alone = heedful.TextClassifier(**{**settings, "keep_examples": "rows"})
     assert CHOSEN not in rows_alone.fit(texts, labels, baseline=False).predictor_.about.metrics

@@ -5,8 +5,8 @@
 
 Rows drawn by the seed come in equal parts, one after the other. Each way is one `TextClassifier`: "at once" learns all
 rows together; "without the old rows" learns on with `partial_fit` and keeps none; "a tenth kept" keeps a tenth of the
-rows of each part, which are learned again with every later one; "all kept" keeps all of them. For "a new class" the
-rows of the most frequent class are left out at first and come last, together; the accuracy is that of the other
+rows of each part, which are learned again with every later one, "a quarter kept" and "all kept" more. For "a new class"
+the rows of the most frequent class are left out at first and come last, together; the accuracy is that of the other
 classes, before and after, and beside it what a training on all rows at once gives both. Sets of two classes have no
 such figure. ``--networks`` trains networks in place of linear parts alone, and ``--held-back`` asks rows for training
 that no training has, in place of the test part. What the file has already is not measured again. ``--table``
@@ -32,14 +32,15 @@ from heedful_lab.studies.few_labels import held_back
 from heedful_lab.studies.few_labels import load as load_set
 
 SETS = ("trec", "banking77", "cr", "subj", "sst-2")
-AT_ONCE, WITHOUT, TENTH, ALL, NEW = (
+AT_ONCE, WITHOUT, TENTH, QUARTER, ALL, NEW = (
     "at once",
     "without the old rows",
     "a tenth kept",
+    "a quarter kept",
     "all kept",
     "a new class, a tenth kept",
 )
-WAYS = (AT_ONCE, WITHOUT, TENTH, ALL, NEW)
+WAYS = (AT_ONCE, WITHOUT, TENTH, QUARTER, ALL, NEW)
 Rows = tuple[list[str], list[str]]
 
 
@@ -160,6 +161,7 @@ def _measure(given: argparse.Namespace, name: str, seed: int) -> None:
         AT_ONCE: partial(at_once, training, test, given.networks),
         WITHOUT: partial(parts, 0.0, given.networks),
         TENTH: partial(parts, 0.1, given.networks),
+        QUARTER: partial(parts, 0.25, given.networks),
         ALL: partial(parts, 1.0, given.networks),
         NEW: partial(new_class, training, test, 0.1, given.networks),
     }
