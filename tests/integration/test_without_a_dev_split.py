@@ -60,3 +60,30 @@ def test_a_search(rows: int, word: str, where: str, settings: list[str], tmp_pat
     recipe = (tmp_path / "search" / "best.toml").read_text(encoding="utf-8")
     assert recipe.startswith(f"# Best of 1 trials of heedful tune by {word} accuracy: ")
     assert bool(SAYS_DEV.search(done.out)) == (word == "dev")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("classes.csv", "text,label\n" + "good film,pos\nbad film,neg\n" * 8),
+        ("tags.tsv", "the\tO\nfilm\tO\nRome\tB-LOC\n\n" * 12),
+    ],
+)
+def test_copies_that_cannot_be_compared_are_said_once_and_no_class_is_called_missing(
+    name: str, text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    plain = ("--set", "text.vectors=", "--no-baseline", "--out", tmp_path / "run")
+    done = tiny.run("train", tmp_path / name, *plain)
+    assert done.code == 0, done.err
+    assert caplog.text.count("too few different texts for cross-validation") == 1
+    assert "never predicts" not in done.out
+
+
+@pytest.mark.parametrize("recipe", ["my-scores", "my-pair-numbers"])
+def test_pairs_with_one_score_are_refused_in_one_line(recipe: str, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("premise,hypothesis,score\n" + "".join(f"film {n},book {n},3\n" for n in range(12)))
+    done = tiny.run("train", recipe, "--set", f"data.train={file}", "--out", tmp_path / "run")
+    assert (done.code, done.out) == (3, "")
+    assert "all 12 training numbers are 3: there is nothing to learn" in done.err.splitlines()[-1]

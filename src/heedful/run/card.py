@@ -270,11 +270,10 @@ def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
     Returns:
         One sentence a matter; none where nothing stands out.
     """
+    where = "on the dev split" if "dev" in prepared.datasets else "in cross-validation"
     return [
         *_single_examples(prepared),
-        *_never_predicted(
-            result, "on the dev split" if "dev" in prepared.datasets else "in cross-validation"
-        ),
+        *(_never_predicted(result, where) if result.predictor.measured else ()),
         *_worse_from_the_start(result),
         *_without_columns(result),
         *_text(prepared),

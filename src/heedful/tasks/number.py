@@ -154,11 +154,6 @@ class _NumberTask(ScoreTask[NumberModel]):
         """See `Task.untrained`; the training numbers decide the scale."""
         numbers = gold_of(prepared.datasets["train"]).astype(np.float64)
         facts = [numbers.mean(), numbers.std(), numbers.min(), numbers.max()]
-        if facts[1] == 0:
-            raise DataError(
-                f"all {len(numbers):,} training numbers are {numbers[0]:.10g}: there is nothing to learn; "
-                "check the column that data.score names"
-            )
         model = super().untrained(config, prepared)
         model.network.scale.copy_(torch.tensor(facts))
         return model

@@ -50,6 +50,7 @@ class SavedModel(Model[Any, A_co]):
         text: how text is read.
         about: what is kept with it.
         held_scores: what cross-validation gave for the training examples; only after a training that it chose.
+        measured: whether anything could be measured where cross-validation was to choose; only in training.
     """
 
     network: nn.Module
@@ -58,6 +59,7 @@ class SavedModel(Model[Any, A_co]):
     about: About
     labels: tuple[str, ...] = ()
     held_scores: HeldScores | None = None
+    measured: bool = True
 
     def __repr__(self) -> str:
         labels = tuple(getattr(self, "labels", ()))

@@ -39,7 +39,7 @@ from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.corpus_reading import in_whole
 from heedful.tasks.prepared import TRANSFER, Files, Prepared, Taught
 from heedful.tasks.schema import TextSettings
-from heedful.tasks.sentences.reported import group_of_each, notes_of
+from heedful.tasks.sentences.reported import UNJUDGED, group_of_each, notes_of
 from heedful.tasks.sentences.used_settings import WORDS, vectors_problem
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.words.lexicon import Words
@@ -261,6 +261,9 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             model.joining = fit_on_dev(training, held, model.labels, vectors, seed)
             return
         folds = cross_folds(rarest_tags(training), [" ".join(text) for text in training.texts], FOLDS, seed)
+        model.measured = len(np.unique(folds)) > 1
+        if not model.measured:
+            _log.warning(UNJUDGED, len(gold.texts))
         found = fit_by_folds(training, folds, model.labels, vectors, seed)
         model.about = replace(model.about, tagging=found.part)
         model.nested = found.tags[: len(gold.tags)]

@@ -10,6 +10,11 @@ from numpy.typing import NDArray
 from heedful.data.encoding import EncodedDataset
 from heedful.errors import UsageError
 
+UNJUDGED = (
+    "The %d training rows have too few different texts for cross-validation: nothing could be chosen or measured. "
+    "Add rows."
+)
+
 
 def gold_of(dataset: EncodedDataset) -> NDArray[np.generic]:
     """Return the targets of a data set, [N, ...].

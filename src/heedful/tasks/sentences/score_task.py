@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,20 @@ from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus
 from heedful.data.gold import Targets, score_targets
 from heedful.data.tokens import TokenizedCorpus
+from heedful.errors import DataError
 from heedful.evaluation import Report, evaluate_scores
 from heedful.evaluation.counted import KeptScores
 from heedful.model.answers import Answer
 from heedful.model.decisions.decision import finite
 from heedful.models import ModelConfig
+from heedful.tasks.prepared import Prepared
 from heedful.tasks.sentences.reported import gold_of, group_of_each, notes_of
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
+from heedful.tasks.words.lexicon import Words
+
+if TYPE_CHECKING:
+    from heedful.run.run_config import RunConfig
 
 Scored = TypeVar("Scored", bound=ScoreModel)
 
@@ -32,6 +38,16 @@ class ScoreTask(SentenceTask[Scored, Answer]):
     """Base of the tasks that answer with a number."""
 
     kept = "scores"
+
+    def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Words]) -> Scored:
+        """See `Task.untrained`; numbers that are all the same are refused."""
+        numbers = gold_of(prepared.datasets["train"]).astype(np.float64)
+        if not np.ptp(numbers):
+            raise DataError(
+                f"all {len(numbers):,} training numbers are {numbers[0]:.10g}: there is nothing to learn; "
+                "check the column that data.score names"
+            )
+        return super().untrained(config, prepared)
 
     @abstractmethod
     def figures(

@@ -47,7 +47,7 @@ from heedful.tasks.sentences.left_over import left_over, lessons_of
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.network_before import Recalled
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
-from heedful.tasks.sentences.reported import equally_weighted, gold_of, weights_of
+from heedful.tasks.sentences.reported import UNJUDGED, equally_weighted, gold_of, weights_of
 from heedful.tasks.sentences.taught_task import Model, TaughtSentences
 from heedful.tasks.sentences.used_settings import sentence_problems
 from heedful.tasks.tables import Table
@@ -169,12 +169,9 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         folds = model.folds = cross_folds(targets.strata(), texts_of(training), FOLDS, config.train.seed)
         held = None if dev is None else left_over(model, self.linear_targets(model, dev), dev)
         found = OutOfFold.of(parts, targets, folds, held)
+        model.measured = found.judges
         if not found.judges:
-            _log.warning(
-                "The %d training rows have too few different texts for cross-validation: nothing could be chosen or "
-                "measured. Add rows.",
-                len(training),
-            )
+            _log.warning(UNJUDGED, len(training))
         model.joining = found.joining()
         if config.data.keep_examples == "texts" and config.data.keep_share == 1 and found.judges:
             model.chosen_settings = ChosenSettings.of(found, held_to)
