@@ -104,6 +104,20 @@ class Forked:
         return printed, said
 
 
+def run_program(text: str, folder: Path) -> str:
+    """Run a program in a forked process, which has the slow imports, and return what it printed.
+
+    Args:
+        text: the program; it ends with 0.
+        folder: where it runs.
+    """
+    ending = "import os, sys\nsys.stdout.flush()\nos._exit(0)\n"
+    done = Forked("--help", before=f"import os\nos.chdir({str(folder)!r})\n{text}\n{ending}")
+    printed, said = done.communicate()
+    assert done.returncode == 0, said
+    return printed
+
+
 def end_together() -> NoReturn:
     """End a process of a group of torch's beside the others, at once.
 

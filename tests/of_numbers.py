@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ SMALL = {
     "model.sentence": "none",
     "text.vectors": "",
     "train.device": "cpu",
-    "train.max_steps": 2,
+    "train.max_steps": 1,
     "train.optimizer.lr": 0.02,
 }
 """Settings under which a fit takes a part of a second."""
@@ -74,5 +75,6 @@ class OfNumbers:
         return tags
 
     @classmethod
+    @cache
     def _defaults(cls) -> RunConfig:
         return override(super()._defaults(), SMALL)  # type: ignore[misc]

@@ -9,6 +9,7 @@ others, of which that part fits such numbers by itself.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -88,6 +89,7 @@ class NumbersTagger(OfNumbers, TokenTagger):
         return super().score(X, _lists(y), sample_weight=sample_weight)
 
     @classmethod
+    @cache
     def _defaults(cls) -> RunConfig:
         own = {name: value for name, value in SMALL.items() if name not in ("model.hidden", "text.vectors")}
         return override(super(OfNumbers, cls)._defaults(), own)

@@ -266,7 +266,7 @@ def test_scikit_learn_can_validate_and_search() -> None:
 def test_the_defaults_learn_from_a_few_hundred_examples() -> None:
     """The width is smaller than the default, for time; the rest is what a user gets who sets nothing."""
     width = {"model__width": 64, "model__hidden": 64, "train__device": "cpu"}
-    texts = TextClassifier(**width).fit(TEXTS[:240], LABELS[:240])
+    texts = TextClassifier(**width).fit(TEXTS[:160], LABELS[:160])
     assert texts.score(TEXTS[240:], LABELS[240:]) > 0.95
     assert texts.config.train.epochs == 3
 

@@ -135,6 +135,15 @@ def test_a_name_that_says_nothing_is_refused_with_those_that_do(trained, tmp_pat
             assert part in result.err
 
 
+def test_a_line_end_in_the_name_of_a_file_makes_no_second_line(trained, tmp_path: Path) -> None:
+    output = tmp_path / "two\nlines.csv"
+    result = tiny.run(
+        "predict", trained.runs / "text", "--input", lines(tmp_path, TEXTS[:2]), "--output", output
+    )
+    assert (result.code, result.err.count("\n")) == (0, 1), result.err
+    assert output.exists()
+
+
 @pytest.mark.parametrize("name", ["texts", *(f"t{suffix}" for suffix in LINE_SUFFIXES), "T.TXT"])
 def test_names_of_a_text_a_line(trained, tmp_path: Path, name: str) -> None:
     assert tiny.run("predict", trained.runs / "text", "--input", lines(tmp_path, TEXTS[:2], name)).code == 0

@@ -1,4 +1,7 @@
-"""Whatever writes a folder: what somebody else wrote there is there afterwards, byte for byte, and links are links."""
+"""Whatever writes a folder: what somebody else wrote there is there afterwards, byte for byte, and links are links.
+
+What is refused leaves our own files as they were too: a training that replaces a run does not end without either model.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +69,9 @@ def test_foreign_folders(tmp_path: Path, tally: Tally) -> None:
         "--set",
         "train.max_steps=2",
     )
+    linear, alone = tmp_path / "linear", ("--set", "model.encoder=none", "--set", "model.wide=linear")
+    begun = tiny.run(*train[:-2], *alone, "--out", linear)
+    assert begun.code == 0, begun.err
     ways: dict[str, tuple[Callable[[Path], object], float]] = {
         "save_pretrained": (model.save_pretrained, 4),
         "export --int8": (lambda to: tiny.run("export", own, "--int8", to), 4),
@@ -76,6 +82,10 @@ def test_foreign_folders(tmp_path: Path, tally: Tally) -> None:
         ),
         "train": (lambda to: tiny.run(*train, "--out", to), 1),
         "train --overwrite": (lambda to: tiny.run(*train, "--out", to, "--overwrite"), 1),
+        "train --overwrite of linear parts": (
+            lambda to: tiny.run(*train[:-2], *alone, "--out", to, "--overwrite"),
+            2,
+        ),
         "predict --jobs": (
             lambda to: tiny.run("predict", own, "--input", data / "train.tsv", "--jobs", "1", "--output", to),
             1,
@@ -86,7 +96,8 @@ def test_foreign_folders(tmp_path: Path, tally: Tally) -> None:
         place = tmp_path / f"attempt-{number}"
         target = place / "papers"
         if tally.draw.random() < 0.3:  # a folder of ours, with a user's files beside ours
-            shutil.copytree(own / "model" if "train" not in way else own, target)
+            run = linear if "linear" in way else own
+            shutil.copytree(run / "model" if "train" not in way else run, target)
             ours = set(tree(target))
         else:
             ours = set()
@@ -97,14 +108,16 @@ def test_foreign_folders(tmp_path: Path, tally: Tally) -> None:
         if linked:
             target = target.rename(place / "disk")
             (place / "papers").symlink_to("disk")
-        before = {name: found for name, found in tree(target).items() if name not in ours}
+        every = tree(target)
+        before = {name: found for name, found in every.items() if name not in ours}
         try:
             result = ways[way][0](place / "papers")
             code, said = getattr(result, "code", 0), getattr(result, "err", "")[-300:]
         except HeedfulError:
             code, said = 2, ""
         after = tree(target)
-        lost = sorted(name for name, found in before.items() if after.get(name) != found)
+        kept = every if code else before
+        lost = sorted(name for name, found in kept.items() if after.get(name) != found)
         still = not linked or os.path.islink(place / "papers")
         left = [name for name in after if ".tmp-" in name]
         good = not lost and still and not left and code != 70

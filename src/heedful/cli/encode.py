@@ -50,7 +50,7 @@ def command(
     Example: heedful encode runs/trec --input questions.txt --output questions.npy
     """
     from heedful.cli.opened_model import opened, refuse_long, vectors_of
-    from heedful.cli.output import print_json
+    from heedful.cli.output import print_json, print_note
     from heedful.cli.request_options import RequestOptions
     from heedful.cli.requests import stream
 
@@ -67,7 +67,7 @@ def command(
                 print_json([round(float(x), 6) for x in vector])
         return
     count, width = _write(output, found)
-    click.echo(f"{output}: {count} vectors of {width} features", err=True)
+    print_note(f"{output}: {count} vectors of {width} features")
 
 
 def _write(output: Path, blocks: Iterator[NDArray[np.float32]]) -> tuple[int, int]:

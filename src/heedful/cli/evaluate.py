@@ -22,7 +22,7 @@ from heedful.cli.options import (
     set_options,
     tree_options,
 )
-from heedful.cli.output import print_json, print_text
+from heedful.cli.output import print_json, print_note, print_text
 from heedful.errors import ExitCode, check_known
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def command(
         shown = [each.render() for each in (rejection, found, levels) if each is not None]
         print_text("\n\n".join([tables.render(report), *shown]))
     for path in outcome.figures:
-        click.echo(f"wrote {draw_report(report, path, rejection=rejection)}", err=True)
+        print_note(f"wrote {draw_report(report, path, rejection=rejection)}")
     if gold.file is not None and was_trained_on(predictor, model, gold.file):
         said = "is the file that the model was trained on; figures of it say nothing about new texts"
         click.echo(f"{gold.file}: {said}", err=True)

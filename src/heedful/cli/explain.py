@@ -25,7 +25,7 @@ from heedful.cli.options import (
     threads_option,
     tree_options,
 )
-from heedful.cli.output import print_json, print_text, terminal_width
+from heedful.cli.output import print_json, print_note, print_text, terminal_width
 from heedful.cli.reading_options import reading_options
 from heedful.errors import UsageError
 
@@ -190,9 +190,9 @@ def command(
         text = explanation.to_text(terminal_width(), _color(), views.shows_attention)
         print_text(text, colored=_color())
     for path in [views.html] if views.html else []:
-        click.echo(f"wrote {explanation.to_html(path)}", err=True)
+        print_note(f"wrote {explanation.to_html(path)}")
     for path in views.figures:
-        click.echo(f"wrote {explanation.to_figure(path, attention=views.shows_attention)}", err=True)
+        print_note(f"wrote {explanation.to_figure(path, attention=views.shows_attention)}")
 
 
 def _show_two(explained: Mapping[str, Explanation], views: Views) -> None:
@@ -212,7 +212,7 @@ def _show_two(explained: Mapping[str, Explanation], views: Views) -> None:
         print_text("\n\n".join(texts), colored=_color())
     if html is not None:
         write_text(html, page)
-        click.echo(f"wrote {html}", err=True)
+        print_note(f"wrote {html}")
 
 
 def _color() -> bool:

@@ -78,7 +78,7 @@ def command(
     Example: heedful faithfulness runs/reviews held-out.csv --limit 100 --figure faithfulness.svg
     """
     from heedful.cli.opened_model import with_torch
-    from heedful.cli.output import print_json, print_text
+    from heedful.cli.output import print_json, print_note, print_text
     from heedful.explain.measured_figure import WHAT, draw_measured
     from heedful.explain.measured_methods import MEASURES
     from heedful.explain.methods import Sampling
@@ -102,16 +102,16 @@ def command(
     else:
         print_text(measured.render())
     for path in outcome.figures:
-        click.echo(f"wrote {draw_measured(measured, path)}", err=True)
+        print_note(f"wrote {draw_measured(measured, path)}")
     if measured.skipped:
         click.echo(f"texts skipped: {measured.skipped:,} (fewer than two words)", err=True)
     best = measured.methods[0]
     if not no_save and model.is_dir():
         keep_standing(model_folder(model), measured)
         shown = measured.standing.default
-        click.echo(f"wrote {model_folder(model)}: 'heedful explain' now shows {shown} by default", err=True)
+        print_note(f"wrote {model_folder(model)}: 'heedful explain' now shows {shown} by default")
     elif not no_save:
-        click.echo(f"{model} is no folder of yours, so its default stays; copy it to change that", err=True)
+        print_note(f"{model} is no folder of yours, so its default stays; copy it to change that")
     if gate is None:
         return ExitCode.OK
     name, limit = gate

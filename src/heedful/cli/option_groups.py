@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from heedful.cli.guards import refuse_two_values
+from heedful.cli.output import print_note
 from heedful.cli.request_options import may_be_file
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
@@ -273,7 +274,7 @@ class Recipe:
                 found = learned_by(recipe, found)
             object.__setattr__(self, "recipe", found.recipe)
             object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
-            click.echo(found.said, err=True)
+            print_note(found.said)
 
     def _distinguished(self, first: str, second: str) -> tuple[str, str]:
         """Return which of two arguments is data, and which the recipe that learns from it, in whatever order."""

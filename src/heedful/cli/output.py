@@ -119,6 +119,11 @@ def _line(text: str) -> str:
     return f"{line[: LONGEST_MESSAGE - _TAIL]} … ({left_out:,} characters) … {line[-_TAIL:]}"
 
 
+def print_note(text: str) -> None:
+    """Print a line beside the results, on standard error: one line, whatever a name of a file in it holds."""
+    click.echo(_line(text), err=True)
+
+
 class _Once(logging.Filter):
     """Lets a line of the log through once: what reads a file twice in a command says the same of it twice."""
 

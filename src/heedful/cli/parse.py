@@ -48,7 +48,7 @@ def command(
 
     Example: heedful parse --parser builtin --input questions.txt --output questions.conllu
     """
-    from heedful.cli.output import exact
+    from heedful.cli.output import exact, print_note
     from heedful.cli.request_options import RequestOptions
     from heedful.cli.requests import gather
     from heedful.data.parses import conllu_text, find_parser, sentences_of
@@ -65,4 +65,4 @@ def command(
             click.echo(tree, nl=False, file=exact(sys.stdout))
         return
     write_text(output, "".join(trees))
-    click.echo(f"{output}: {len(sentences)} sentences", err=True)
+    print_note(f"{output}: {len(sentences)} sentences")

@@ -26,7 +26,7 @@ from heedful.cli.options import (
     threads_option,
     tree_options,
 )
-from heedful.cli.output import RowPrinter, print_json
+from heedful.cli.output import RowPrinter, print_json, print_note
 from heedful.cli.reading_options import reading_options_of_predict
 from heedful.errors import UsageError
 
@@ -341,7 +341,7 @@ def command(
                 printer.print(*answer_rows(answering, corpus, found, with_row=asked.input_file is not None))
             cut += sum(answer.truncated for answer in found)
     if file is not None:
-        click.echo(f"{written.output}: {file.count:,} predictions", err=True)
+        print_note(f"{written.output}: {file.count:,} predictions")
     if answering.promise is not None:
         click.echo(answering.promise.sentence(), err=True)
     if cut:

@@ -65,7 +65,7 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
 
     Example: heedful suggest runs/trec questions.txt -n 50 --output next.csv
     """
-    from heedful.cli.output import print_json
+    from heedful.cli.output import print_json, print_note
     from heedful.cli.request_options import RequestOptions
     from heedful.cli.requests import gather
     from heedful.errors import UsageError
@@ -92,7 +92,7 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
             print_json(one.as_dict())
         return
     write_text(output, _csv(found) if output.suffix == ".csv" else _json_lines(found))
-    click.echo(f"{output}: {len(found)} of {len(corpus.examples):,} texts", err=True)
+    print_note(f"{output}: {len(found)} of {len(corpus.examples):,} texts")
 
 
 def _csv(found: list[Suggestion]) -> str:

@@ -21,7 +21,7 @@ from heedful.cli.options import (
     teacher_options,
     track_option,
 )
-from heedful.cli.output import print_json
+from heedful.cli.output import print_json, print_note
 from heedful.cli.reading_options import training_options
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def command(
             _refuse_replacing(recipe.recipe, out, place)
             check_run_folder(out, resume=place.resume or place.overwrite)
             if place.resume and not checkpoint_exists(RunFolder(out).checkpoint):
-                click.echo(f"--resume: {out} has no checkpoint; the run starts from the beginning", err=True)
+                print_note(f"--resume: {out} has no checkpoint; the run starts from the beginning")
         if config.distil.teacher:
             from heedful.run.distilling.distillation import Places
             from heedful.run.distilling.fine_tuning import fine_tuned

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.opened_model import answers_of, files_of
-from heedful.cli.output import print_json, print_text
+from heedful.cli.output import print_json, print_note, print_text
 from heedful.data.readers.reading import Reading
 from heedful.errors import UsageError
 from heedful.opening import AnyModel
@@ -91,7 +91,7 @@ def show_whole(
         print_text("\n".join(whole_lines(found)))
     if html is not None:
         write_text(html, render_whole(found))
-        click.echo(f"wrote {html}", err=True)
+        print_note(f"wrote {html}")
 
 
 def _classes(model: AnyModel) -> tuple[str, ...]:

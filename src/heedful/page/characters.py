@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from itertools import groupby
+from operator import gt
 
 from heedful.text.boundaries import RULES, class_of
 from heedful.text.normalization import (
@@ -32,15 +33,15 @@ def characters_in_use(tokenizer: str) -> dict[str, object]:
         Classes of characters as the inside of a regular expression's brackets; for "unicode" also where each run of
         characters of one class begins, and the rules over these classes.
     """
+    digits, words = _holding(str.isdecimal), _holding(str.isalnum)
     found: dict[str, object] = {
-        "digits": _brackets(str.isdecimal),
-        "letters": _brackets(str.isalpha),
-        "words": _brackets(str.isalnum),
-        "letters_numbers": _brackets(lambda c: c.isalnum() and not c.isdecimal()),
+        "digits": _brackets(digits),
+        "letters": _brackets(_holding(str.isalpha)),
+        "words": _brackets(words),
+        "letters_numbers": _brackets(bytes(map(gt, words, digits))),
     }
     if tokenizer.startswith("unicode"):
-        runs = groupby(map(chr, range(sys.maxunicode + 1)), class_of)
-        found["classes"] = [[ord(next(run)), kind] for kind, run in runs]
+        found["classes"] = _runs(class_of)
         # JavaScript has no possessive repetitions; they spare steps here and change no match
         found["rules"] = RULES.replace("*+", "*").replace("++", "+").replace("?+", "?")
     return found
@@ -53,16 +54,15 @@ def characters_in_shapes() -> dict[str, str]:
     Returns:
         Capitals and digits as the inside of a regular expression's brackets.
     """
-    return {"capitals": _brackets(str.isupper), "digit_signs": _brackets(str.isdigit)}
+    return {"capitals": _brackets(_holding(str.isupper)), "digit_signs": _brackets(_holding(str.isdigit))}
 
 
 @cache
 def normalization_in_use() -> dict[str, object]:
     """Describe how a text is normalized (`heedful.text.normalization`), in expressions that JavaScript reads too."""
-    runs = groupby(map(chr, range(sys.maxunicode + 1)), kind_of)
     return {
         "hidden": [HIDDEN_FIRST, HIDDEN_TAGS, HIDDEN_JOINERS],
-        "kinds": [[ord(next(run)), kind] for kind, run in runs],
+        "kinds": _runs(kind_of),
         "unit": UNIT,
         "mark": MARK,
         "pictograph": KEPT,
@@ -71,12 +71,23 @@ def normalization_in_use() -> dict[str, object]:
     }
 
 
-def _brackets(holds: Callable[[str], bool]) -> str:
-    """Return the characters of which something holds, as ranges for a regular expression of JavaScript."""
-    parts, start = [], 0
-    for held, run in groupby(range(sys.maxunicode + 1), lambda number: holds(chr(number))):
-        numbers = list(run)
-        start = numbers[0]
-        if held:
-            parts.append(rf"\u{{{start:x}}}-\u{{{numbers[-1]:x}}}")
-    return "".join(parts)
+@cache
+def _every() -> str:
+    """Return every character there is, in order."""
+    return "".join(map(chr, range(sys.maxunicode + 1)))
+
+
+def _holding(holds: Callable[[str], bool]) -> bytes:
+    """Return for every character whether something holds of it."""
+    return bytes(map(holds, _every()))
+
+
+def _brackets(held: bytes) -> str:
+    """Return the characters that are held, as ranges for a regular expression of JavaScript."""
+    runs = (run.span() for run in re.finditer(rb"\x01+", held))
+    return "".join(rf"\u{{{start:x}}}-\u{{{end - 1:x}}}" for start, end in runs)
+
+
+def _runs(kind: Callable[[str], str]) -> list[list[object]]:
+    """Return where each run of characters of one kind begins, and the kind, a character."""
+    return [[run.start(), run[1]] for run in re.finditer(r"(.)\1*", "".join(map(kind, _every())))]

@@ -223,7 +223,7 @@ def _said(roles: Roles, counts: Mapping[str, int], beside: Sequence[str] = ()) -
     else:
         names = sorted(counts)
         more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-        gold = f"classes in “{roles.gold}” ({', '.join(names[:_MOST_NAMED])}{more})"
+        gold = f"classes in “{roles.gold}” ({', '.join(f'{each:.60}' for each in names[:_MOST_NAMED])}{more})"
     if beside:
         gold += f"; beside the text {', '.join(f'“{name}”' for name in beside)}"
     further = len(roles.unread) - _MOST_UNREAD

@@ -101,7 +101,7 @@ def model_name(fields: Mapping[str, object], names: Sequence[str]) -> str:
         Refused: with 422 if none is named, with 404 if there is no such model.
     """
     name = fields.get("model", names[0] if len(names) == 1 else None)
-    if name is None:
+    if name is None and len(names) > 1:
         wrong("model", f'several models are served: set "model" to one of {", ".join(names)}.')
     if not isinstance(name, str):
         wrong("model", f"expected a string, got {kind_of_value(name)}; the models are {', '.join(names)}.")

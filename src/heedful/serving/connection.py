@@ -220,6 +220,8 @@ class Connection(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._allow(2 * self._bounds.seconds)
         if not self.url.startswith((b"/", b"*")):
             self._name_by_target()
+        if self.parser.get_http_version() == "1.0":  # RFC 9110, section 10.1.1: it waits for no such answer
+            self.expect_100_continue = False
         super().on_headers_complete()
         self.cycle.transport = self._answer_to  # type: ignore[assignment]
 

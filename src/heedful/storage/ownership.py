@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from heedful.errors import OutputError
-from heedful.storage.layout import CHECKPOINTS, LATEST, MODEL, RUN_FILES, STATE_FILES, holds_run
+from heedful.storage.layout import CHECKPOINTS, ENVIRONMENT, LATEST, MODEL, RUN_FILES, STATE_FILES, holds_run
 from heedful.storage.lock import LOCK
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, listed
 from heedful.storage.writing import TEMPORARY
@@ -213,4 +213,5 @@ def _is_own_place(path: Path) -> bool:
     """Return whether a folder is where a run keeps its model or its state, whatever a user has put in it since."""
     if path.name == LATEST and path.parent.name == CHECKPOINTS:
         return holds_run(path.parent.parent)
-    return path.name == MODEL and holds_run(path.parent)
+    # A run of linear parts alone has neither a log nor checkpoints; every run has an environment.
+    return path.name == MODEL and (holds_run(path.parent) or (path.parent / ENVIRONMENT).is_file())

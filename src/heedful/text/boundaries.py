@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -54,6 +55,10 @@ UNSPACED = (
 )
 """Letters of scripts that write no spaces between words: hiragana, ideographs, and the scripts of South East Asia."""
 
+_RUNS = sorted((first, last, kind) for kind, runs in (*_RANGES, ("", UNSPACED)) for first, last in runs)
+"""All of these runs, none of which meets another; the class of letters without spaces is empty here."""
+_STARTS = [first for first, _, _ in _RUNS]
+
 _LETTERS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Nl"))
 _MARKS = frozenset(("Mn", "Mc", "Me", "Cf"))
 
@@ -67,12 +72,13 @@ def class_of(character: str) -> str:
     if character in _SINGLE:
         return _SINGLE[character]
     number, category = ord(character), unicodedata.category(character)
-    for kind, runs in _RANGES:
-        if (category not in _MARKS or kind == "X") and any(first <= number <= last for first, last in runs):
-            return kind
+    place = bisect_right(_STARTS, number) - 1
+    kind = _RUNS[place][2] if place >= 0 and number <= _RUNS[place][1] else None
+    if kind and (category not in _MARKS or kind == "X"):
+        return kind
     if category in _MARKS:
         return "X"
-    if any(first <= number <= last for first, last in UNSPACED) and category != "Nd":
+    if kind == "" and category != "Nd":
         return "O"
     if category in _LETTERS:
         return "A"

@@ -63,8 +63,11 @@ def kind_of(character: str) -> str:
     if character.isascii() or unicodedata.category(character) in ("Cn", "Cs"):
         return PLAIN
     first = unicodedata.normalize("NFKD", character)[0]
-    composes = any(ord(first) in block for block in (*_JAMO, _LATE_VOWELS))
-    if unicodedata.category(first)[0] == "M" or composes:
+    number = ord(first)
+    composes = number >= _JAMO[0].start and (
+        number in _JAMO[0] or number in _JAMO[1] or number in _LATE_VOWELS
+    )
+    if composes or unicodedata.category(first)[0] == "M":
         return MARK
     if _PICTOGRAPH.match(character):
         return KEPT

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from forked_commands import run_program
 from heedful import TextClassifier, checked, from_pretrained
 from heedful.attention import masks as known
 from heedful.attention.masks import Mask, forward, parse_mask, register_mask
@@ -25,7 +24,6 @@ from heedful.errors import UsageError
 from heedful.models import ENCODERS, POOLINGS, build, register_encoder, register_pooling
 from heedful.nn.pooling import Pooling
 from heedful.structures import ContextStates, Pooled, Sentences
-from waiting import PATIENCE
 
 PAGE = Path(__file__).parents[3] / "docs" / "own-masks.md"
 SMALL: dict[str, Any] = {"model__width": 16, "model__hidden": 16, "train__max_steps": 3}
@@ -172,11 +170,6 @@ def test_the_page_runs(tmp_path: Path) -> None:
     """And the model that it saves is refused, with the mask's name, by a process that does not know the mask."""
     pytest.importorskip("spacy", reason="the parser needs spaCy")
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    program = tmp_path / "page.py"
-    program.write_text("\n".join(blocks), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
-    )
-    assert done.returncode == 0, done.stderr
+    run_program("\n".join(blocks), tmp_path)
     with pytest.raises(Exception, match="clause"):
         from_pretrained(tmp_path / "clause-model").predict(["a film"])

@@ -179,6 +179,14 @@ def test_chunks_in_http_1_0_are_refused() -> None:
     assert got.count(b"content-length") == 1  # nothing behind it is answered
 
 
+@pytest.mark.parametrize(("version", "told"), [(b"HTTP/1.0", 0), (b"HTTP/1.1", 1)])
+def test_old_clients_are_not_told_to_continue(version: bytes, told: int) -> None:
+    request = HEAD.replace(b"HTTP/1.1", version) + b"Expect: 100-continue\r\nContent-Length: 2\r\n\r\nxy"
+    got = talk_bytes(request)
+    assert got.count(b"100 Continue") == told
+    assert got.endswith(b" 2")
+
+
 UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
 """What the HTTP client of Java sends by default."""
 

@@ -183,9 +183,12 @@ def test_a_model_with_a_damaged_manifest_can_be_replaced(tmp_path: Path) -> None
     assert own_names(path) == frozenset()
 
 
-def test_the_model_of_a_run_is_replaced_whatever_has_been_put_into_its_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ["metrics.jsonl", "env.json"])
+def test_the_model_of_a_run_is_replaced_whatever_has_been_put_into_its_place(
+    mark: str, tmp_path: Path
+) -> None:
     run = tmp_path / "run"
-    write_text(run / "metrics.jsonl", "")
+    write_text(run / mark, "")
     write_text(run / "model" / "notes.txt", "mine")
     save(run / "model", "new")
     assert tree(run / "model")["notes.txt"] == "mine"

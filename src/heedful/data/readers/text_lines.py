@@ -35,6 +35,9 @@ __all__ = [
     "open_text",
 ]
 _ARCHIVE = b"PK\x03\x04"
+_COMPRESSED = {b"\x1f\x8b": ".gz", b"BZh91AY&SY": ".bz2", b"\xfd7zXZ\0": ".xz", b"(\xb5/\xfd": ".zst"}
+"""First bytes of what is compressed, and the ending by which it is unpacked."""
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"%PDF-")
 _WIDE = ("utf-16", "utf-32")
 """Beginnings of the names of encodings that do not extend ASCII, and that are read as UTF-8."""
@@ -165,17 +168,25 @@ def _of_zeros(line: bytes) -> str:
 
 
 def _without_mark(raw: bytes, source: str) -> bytes:
-    """Return the first line without a mark of UTF-8; refuse what is no text, and line ends of old Macs."""
+    """Return the first line without its marks of UTF-8; refuse what is no text, and line ends of old Macs."""
     if raw.startswith(_ARCHIVE):
         raise DataError(
             f"{source}: is an archive or a spreadsheet and not text; save a spreadsheet as CSV, or unpack the archive"
         )
     if raw.startswith(_PICTURES):
         raise DataError(f"{source}: is a picture or a PDF and not text; check that it is the right file")
+    if ending := next((ending for mark, ending in _COMPRESSED.items() if raw.startswith(mark)), ""):
+        raise DataError(f"{source}: is compressed; give it a name that ends in {ending}")
+    if raw.startswith(_POINTER):
+        raise DataError(
+            f"{source}: is a pointer of Git LFS and not the file itself; get that with git lfs pull"
+        )
     if b"\0" in raw:
         raise DataError(f"{source}: row 1: {_of_zeros(raw)}")
     if not raw.endswith(b"\n") and b"\r" in raw.rstrip(b"\r"):
         raise DataError(
             f"{source}: row 1: its lines end in a carriage return alone, as on old Macs; save it with line ends of Unix"
         )
-    return raw.removeprefix(codecs.BOM_UTF8)
+    while raw.startswith(codecs.BOM_UTF8):  # some programs write a second mark before the one that is there
+        raw = raw.removeprefix(codecs.BOM_UTF8)
+    return raw

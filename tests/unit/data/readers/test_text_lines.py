@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 from pathlib import Path
@@ -52,7 +53,7 @@ def test_wrong_encoding_names_row_and_byte(tmp_path: Path) -> None:
 
 def test_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
-    file.write_bytes(b"\xef\xbb\xbfone\r\ntwo\x85\xe2\x80\xa8half".replace(b"\x85", b"\xc2\x85"))
+    file.write_bytes(b"\xef\xbb\xbf" * 2 + b"one\r\ntwo\x85\xe2\x80\xa8half".replace(b"\x85", b"\xc2\x85"))
     assert list(numbered_lines(file)) == [(1, "one"), (2, "two\x85\u2028half")]
 
 
@@ -116,6 +117,22 @@ def test_where_a_file_is_not_of_its_encoding(tmp_path: Path, raw: bytes, asked: 
     file.write_bytes(raw)
     with pytest.raises(DataError, match=rf"a\.txt: {said}"):
         list(numbered_lines(file, asked))
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (gzip.compress(b"text,label\n"), r"is compressed; give it a name that ends in \.gz"),
+        (lzma.compress(b"text,label\n"), r"is compressed; give it a name that ends in \.xz"),
+        (bz2.compress(b"text,label\n"), r"is compressed; give it a name that ends in \.bz2"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\n", "is a pointer of Git LFS"),
+    ],
+)
+def test_what_only_bears_the_name_of_a_text_is_named(tmp_path: Path, raw: bytes, said: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(raw)
+    with pytest.raises(DataError, match=rf"a\.csv: {said}"):
+        list(numbered_lines(file))
 
 
 def test_empty_file(tmp_path: Path) -> None:
