@@ -84,6 +84,7 @@ class Settings(TypedDict, total=False):
     model__matching: Literal["signed", "absolute", "symmetric"]
     model__highway: bool
     model__outputs: int
+    model__start: str
     model__pretrained__name: str
     model__pretrained__layers: int
     model__pretrained__lr_factor: float

@@ -59,6 +59,10 @@ class Decided:
     settings: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def after(self, settings: Mapping[str, object]) -> Decided:
+        """Return the same behind settings that were decided before; where both have one the later holds."""
+        return replace(self, settings={**settings, **self.settings})
+
     def with_(self, settings: Mapping[str, object]) -> Decided:
         """Return the same with further settings."""
         return replace(self, settings={**self.settings, **settings})
@@ -193,7 +197,7 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
     """Decide on word vectors and on what the sentence part reads."""
     settings: dict[str, object] = {}
     open_vectors, open_sentence = config.text.vectors == "auto", config.model.sentence == "auto"
-    english = is_english(_some(training)) and not config.model.pretrained.name
+    english = is_in_english(training) and not config.model.pretrained.name
     package = package_of(ENGLISH) if english else ""
     if open_vectors:
         default = replace(config.text, vectors="", baseforms="")
@@ -222,6 +226,11 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
     return settings, ""
 
 
+def is_in_english(training: Corpus) -> bool:
+    """Return whether training texts are English, judged by some of them."""
+    return is_english(_some(training))
+
+
 def _left_open(config: RunConfig, name: str) -> bool:
     """Return whether a setting that goes with the vectors has the value that recipes for own data have."""
     return name != "text.vector_norm" or config.text.vector_norm == 0
@@ -231,7 +240,8 @@ def _may_narrow(config: RunConfig) -> bool:
     """Return whether the network is a DiSAN for a class or a number of single texts, and no option of it is named."""
     kind, model = kind_of(config.model.task), config.model
     single = kind.outputs in ("classes", "number") and kind.texts == 1
-    return single and model.encoder == "disan" and not model.encoder_options
+    open_options = not model.encoder_options and not model.start
+    return single and model.encoder == "disan" and open_options
 
 
 def _pairs(config: RunConfig) -> bool:

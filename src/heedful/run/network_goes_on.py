@@ -19,7 +19,7 @@ from heedful.text.vocabulary import Vocabulary
 LEAST_STEPS = {False: 50, True: 200}
 """Steps are at least so many, where the settings set a limit: without and with new classes."""
 FREE = frozenset(
-    {"outputs", "dropout", "row_dropout", "wide", "sentence", "task_options", "pretrained", "tagger"}
+    {"outputs", "dropout", "row_dropout", "wide", "sentence", "task_options", "start", "pretrained", "tagger"}
 )
 """Settings of a network that may change from one training to the next."""
 _FEWEST = 10

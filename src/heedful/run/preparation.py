@@ -23,6 +23,7 @@ from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.run.set_aside import with_aside
 from heedful.run.sources import data_root, find_source
+from heedful.run.starting import started_settings, starts_from
 from heedful.structures import Batch
 from heedful.tasks import AnyPrepared, AnyTask, Corpora, Place, Source, task_named, task_problems
 from heedful.tasks.prepared import Dataset, LearnedFrom
@@ -103,7 +104,9 @@ def _prepared(
         from heedful.run.distilling import with_taught_dev
 
         source = with_taught_dev(config, source, place, teacher)
-    decided = decide(config, source)
+    started = started_settings(config, source)
+    config = override(config, started)
+    decided = decide(config, source).after(started)
     if decided.settings:
         config = override(config, decided.settings)
         source = replace(source, task=config.model.task)
@@ -117,9 +120,17 @@ def _prepared(
         teaching = Teaching.of(config, source, place, teacher)
         found = teaching.taught(task.prepare(config, teaching.source, place))
     protocol = found.protocol if "dev" in found.datasets else replace(found.protocol, selects="folds")
-    notes = (*decided.notes, *found.notes)
+    start = starts_from(config)
+    beginning = () if start is None else (f"The network starts from {start.name} (model.start).",)
+    fingerprint = found.fingerprint | ({} if start is None else {start.name: start.checksum})
     return replace(
-        found, notes=notes, protocol=protocol, decided={**settled, **decided.settings}, before=before
+        found,
+        notes=(*decided.notes, *beginning, *found.notes),
+        protocol=protocol,
+        decided={**settled, **decided.settings},
+        fingerprint=fingerprint,
+        before=before,
+        start=start,
     )
 
 

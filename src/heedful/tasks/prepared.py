@@ -96,6 +96,21 @@ class LearnedFrom:
         return self.has_network and not self.whole
 
 
+@dataclass(frozen=True, eq=False)
+class StartsFrom:
+    """A model that gives a network its first weights (`model.start`).
+
+    Attributes:
+        name: its folder or its name.
+        model: the model.
+        checksum: of its manifest.
+    """
+
+    name: str
+    model: SavedModel[Any]
+    checksum: str
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the examples of a run come from; nothing is read until `load` is called.
@@ -165,6 +180,7 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
             several labels, scores and numbers they are those of "train", mixed with the teacher's answers.
         decided: settings that the data decided, by their dotted names; see `heedful.run.decided`.
         before: the model that the run begins with; None for none.
+        start: the model that gives the network its first weights; None for none.
     """
 
     datasets: Mapping[str, Dataset_co]
@@ -177,6 +193,7 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
     transfer: Dataset_co | None = None
     decided: Mapping[str, object] = field(default_factory=dict)
     before: LearnedFrom | None = None
+    start: StartsFrom | None = None
 
 
 AnyPrepared = Prepared[Examples, object]

@@ -85,7 +85,7 @@ ALWAYS = {
     *(f"text.{name}" for name in ("tokenizer", "markup", "normalize", "lowercase", "vectors", "baseforms")),
     *(f"batches.{name}" for name in ("size", "tokens", "bucketing", "group", "eval_size")),
     *(f"model.{name}" for name in ("task", "encoder", "encoder_options", "hidden", "activation", "dropout")),
-    *(f"model.{name}" for name in ("outputs", "window", "wide", "task_options", "pretrained.name")),
+    *(f"model.{name}" for name in ("outputs", "window", "wide", "task_options", "start", "pretrained.name")),
     *(f"model.tagger.{name}" for name in ("flag_width", "projected", "finder_hidden", "label_smoothing")),
     *(f"train.optimizer.{name}" for name in ("name", "lr", "weight_decay", "eps")),
     *(f"train.{name}" for name in ("seed", "epochs", "max_steps", "clip_norm", "schedule", "warmup_steps")),

@@ -57,7 +57,7 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
     dataset_type, model_type = TaggedDataset, RolePredictor
     kept = "counts"
     metrics = ("f1", "precision", "recall", "complete", "predicate_f1")
-    uses = WORDS - {"model.pretrained"} | {"model.tagger"}
+    uses = WORDS - {"model.pretrained", "model.start"} | {"model.tagger"}
     options = frozenset({"predicates", "conll"})
     question = "who does what to whom around each predicate of a text, with the tags"
     usage = 'model.answer(["a text"])'

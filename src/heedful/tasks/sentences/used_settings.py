@@ -10,7 +10,9 @@ from heedful.text.english import ENGLISH, package_of
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
 
-WORDS: frozenset[str] = frozenset({"text", "model.pretrained", "model.row_dropout", "train.word_mask"})
+WORDS: frozenset[str] = frozenset(
+    {"text", "model.pretrained", "model.start", "model.row_dropout", "train.word_mask"}
+)
 """Settings of texts that are read as words."""
 SENTENCES: frozenset[str] = WORDS | {
     "model.pooling",

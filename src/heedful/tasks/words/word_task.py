@@ -45,6 +45,7 @@ from heedful.tasks.words.kept_parts import (
 )
 from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
 from heedful.tasks.words.reading_settings import text_settings, training_settings, with_tokenizer
+from heedful.tasks.words.starting import start_network
 from heedful.tasks.words.text_model import TextModel
 from heedful.text.parsers import DependencyParser
 from heedful.text.vectors import initial_ngrams
@@ -186,7 +187,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         """See `Task.untrained`."""
         windows = config.data.truncate == "window" and config.model.encoder != NO_NETWORK
         window = config.data.max_tokens if windows else 0
-        model, words = self.fitted(replace(config.model, window=window), prepared.labels), prepared.lexicon
+        own_settings = replace(config.model, window=window, start="")  # where it came from is in the card
+        model, words = self.fitted(own_settings, prepared.labels), prepared.lexicon
         files = words.encoder
         encoder = None if files is None else read_encoder(files.path, layers=model.pretrained.layers)
         with drawing_from(seeded(config.train.seed)):
@@ -210,6 +212,8 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
                 for weight in network.parameters():
                     weight.zero_()
             network.requires_grad_(requires_grad=False)
+        elif prepared.start is not None and isinstance(words.vocabulary, Vocabulary):
+            start_network(network, words.vocabulary, prepared.start)
         model = replace(model, width=network.sentence_encoder.embedding.width)
         text = replace(text_settings(config), tokenizer=words.tokenizer)
         own = self.model_type(network, model, words.vocabulary, prepared.labels, text)

@@ -1,0 +1,116 @@
+"""A run whose network starts from another model (`model.start`): the settings that it takes over, and the model."""
+
+from __future__ import annotations
+
+from heedful.checked import read_table
+from heedful.errors import ArtifactError, UsageError, shown
+from heedful.models import NETWORKS, ModelConfig
+from heedful.models.config import NO_NETWORK
+from heedful.run.decided import WIDTHS_OF_RECIPES, is_in_english
+from heedful.run.run_config import RunConfig
+from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
+from heedful.storage.manifest import CONFIG, manifest_checksum, read_json
+from heedful.storage.named_models import find_model
+from heedful.tasks import Source, load_model
+from heedful.tasks.prepared import StartsFrom
+from heedful.tasks.saved_model import model_folder
+from heedful.tasks.words.starting import can_start
+
+AUTO = "auto"
+_TAKEN_OVER = ("encoder", "encoder_options", "pooling", "activation", "width")
+"""Settings of a network that are those of the model from which it starts."""
+
+
+def started_settings(config: RunConfig, source: Source) -> dict[str, object]:
+    """Return the settings that a run takes over from the model that its network starts from.
+
+    Args:
+        config: the settings of the run.
+        source: where its texts come from.
+
+    Returns:
+        By their dotted names; none where no network starts from another model.
+
+    Raises:
+        UsageError: if a setting asks for another encoder, or `model.start` and another beginning are both named.
+        ArtifactError: if the model cannot be read.
+    """
+    name = config.model.start
+    if name == AUTO:
+        name = EN_SENTENCES if _takes_sentences(config, source) else ""
+        if not name:
+            return {"model.start": ""}
+    if not name or config.model.encoder == NO_NETWORK:
+        return {}
+    for setting, other in (
+        ("data.learn_from", config.data.learn_from),
+        ("model.pretrained.name", config.model.pretrained.name),
+    ):
+        if other:
+            raise UsageError(f"model.start and {setting}: a network has one beginning; name one of them")
+    own = _network_of(name)
+    if own.encoder == NO_NETWORK or own.pretrained.name or own.encoder in NETWORKS:
+        raise _cannot_start(name)
+    usual: dict[str, tuple[object, ...]] = {"width": WIDTHS_OF_RECIPES, "activation": ("relu", "elu")}
+    found: dict[str, object] = {"model.start": name}
+    for each in _TAKEN_OVER:
+        asked, has, default = getattr(config.model, each), getattr(own, each), getattr(ModelConfig(), each)
+        if asked != has and asked not in usual.get(each, (default,)):
+            raise UsageError(
+                f"model.{each}={shown(asked)}: {name}, from which the network starts, has {shown(has)}; leave "
+                f"model.{each} alone, or set model.start=''"
+            )
+        found[f"model.{each}"] = has
+    if config.text.vectors == AUTO and own.width != max(WIDTHS_OF_RECIPES):
+        found["text.vectors"] = ""  # those of the English package have another width
+    return found
+
+
+def starts_from(config: RunConfig) -> StartsFrom | None:
+    """Read the model that the network of a run starts from; None where it has none.
+
+    Args:
+        config: the settings of the run, with everything that the data decided.
+
+    Returns:
+        The model.
+
+    Raises:
+        ArtifactError: if it cannot be read.
+        UsageError: if a network cannot start from it; says why.
+    """
+    name = config.model.start
+    if name in ("", AUTO) or config.model.encoder == NO_NETWORK:
+        return None
+    model = load_model(name)
+    if not can_start(model):
+        raise _cannot_start(name)
+    return StartsFrom(name, model, manifest_checksum(find_model(name)))
+
+
+def _network_of(name: str) -> ModelConfig:
+    """Return the settings of the network of a model, without its weights."""
+    folder = model_folder(name)
+    table = read_json(folder / CONFIG, dict).get("model")
+    problems: list[str] = []
+    found = read_table(ModelConfig, table, "model.", problems) if isinstance(table, dict) else None
+    if found is None or problems:
+        raise ArtifactError(f"{folder / CONFIG}: the settings of a network are missing or wrong; copy the folder again")
+    return found
+
+
+def _cannot_start(name: str) -> UsageError:
+    return UsageError(
+        f"model.start: a network starts from an encoder of single texts over word vectors, and {name} has none; name "
+        "another model, such as en-sentences"
+    )
+
+
+def _takes_sentences(config: RunConfig, source: Source) -> bool:
+    """Return whether `auto` means the sentence encoder of heedful-en."""
+    model = config.model
+    if model.width not in WIDTHS_OF_RECIPES or model.encoder != "disan" or model.encoder_options:
+        return False
+    if config.data.learn_from or model.pretrained.name or not has_sentence_encoder():
+        return False
+    return is_in_english(source.load()["train"])
