@@ -100,9 +100,9 @@ class ModelConfig(Settings):
             whole model answers alike in both orders of the texts: for paraphrases, duplicates and similarity.
         highway: whether a highway layer follows the hidden layer of a classifier (MTSA on SNLI).
         outputs: number of classes Y, or of grades of relatedness.
-        start: the model whose encoder, pooling and word vectors the network starts from, in place of random weights: the
-            name of a model of an installed package (en-sentences), or a folder. The encoder is then as that model has
-            it. "auto" takes en-sentences for English pairs and students, where it is installed; empty for none.
+        start: the model whose encoder, pooling and word vectors the network starts from, in place of random weights:
+            the name of a model of an installed package (en-sentences), or a folder. The encoder is then as that model
+            has it. Empty for random weights.
         pretrained: the ``[model.pretrained]`` table.
         window: number of words that the encoder reads at a time; 0 for whole texts. Training sets it to
             ``data.max_tokens`` if ``data.truncate`` is "window".

@@ -197,7 +197,7 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
     """Decide on word vectors and on what the sentence part reads."""
     settings: dict[str, object] = {}
     open_vectors, open_sentence = config.text.vectors == "auto", config.model.sentence == "auto"
-    english = is_in_english(training) and not config.model.pretrained.name
+    english = is_english(_some(training)) and not config.model.pretrained.name
     package = package_of(ENGLISH) if english else ""
     if open_vectors:
         default = replace(config.text, vectors="", baseforms="")
@@ -224,11 +224,6 @@ def _vectors(config: RunConfig, training: Corpus) -> tuple[dict[str, object], st
             "examples teach more."
         )
     return settings, ""
-
-
-def is_in_english(training: Corpus) -> bool:
-    """Return whether training texts are English, judged by some of them."""
-    return is_english(_some(training))
 
 
 def _left_open(config: RunConfig, name: str) -> bool:

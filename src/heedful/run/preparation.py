@@ -104,7 +104,7 @@ def _prepared(
         from heedful.run.distilling import with_taught_dev
 
         source = with_taught_dev(config, source, place, teacher)
-    started = started_settings(config, source)
+    started = started_settings(config)
     config = override(config, started)
     decided = decide(config, source).after(started)
     if decided.settings:

@@ -6,27 +6,24 @@ from heedful.checked import read_table
 from heedful.errors import ArtifactError, UsageError, shown
 from heedful.models import NETWORKS, ModelConfig
 from heedful.models.config import NO_NETWORK
-from heedful.run.decided import WIDTHS_OF_RECIPES, is_in_english
+from heedful.run.decided import WIDTHS_OF_RECIPES
 from heedful.run.run_config import RunConfig
-from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
 from heedful.storage.manifest import CONFIG, manifest_checksum, read_json
 from heedful.storage.named_models import find_model
-from heedful.tasks import Source, load_model
+from heedful.tasks import load_model
 from heedful.tasks.prepared import StartsFrom
 from heedful.tasks.saved_model import model_folder
 from heedful.tasks.words.starting import can_start
 
-AUTO = "auto"
 _TAKEN_OVER = ("encoder", "encoder_options", "pooling", "activation", "width")
 """Settings of a network that are those of the model from which it starts."""
 
 
-def started_settings(config: RunConfig, source: Source) -> dict[str, object]:
+def started_settings(config: RunConfig) -> dict[str, object]:
     """Return the settings that a run takes over from the model that its network starts from.
 
     Args:
         config: the settings of the run.
-        source: where its texts come from.
 
     Returns:
         By their dotted names; none where no network starts from another model.
@@ -36,10 +33,6 @@ def started_settings(config: RunConfig, source: Source) -> dict[str, object]:
         ArtifactError: if the model cannot be read.
     """
     name = config.model.start
-    if name == AUTO:
-        name = EN_SENTENCES if _takes_sentences(config, source) else ""
-        if not name:
-            return {"model.start": ""}
     if not name or config.model.encoder == NO_NETWORK:
         return {}
     for setting, other in (
@@ -61,7 +54,7 @@ def started_settings(config: RunConfig, source: Source) -> dict[str, object]:
                 f"model.{each} alone, or set model.start=''"
             )
         found[f"model.{each}"] = has
-    if config.text.vectors == AUTO and own.width != max(WIDTHS_OF_RECIPES):
+    if config.text.vectors == "auto" and own.width != max(WIDTHS_OF_RECIPES):
         found["text.vectors"] = ""  # those of the English package have another width
     return found
 
@@ -80,7 +73,7 @@ def starts_from(config: RunConfig) -> StartsFrom | None:
         UsageError: if a network cannot start from it; says why.
     """
     name = config.model.start
-    if name in ("", AUTO) or config.model.encoder == NO_NETWORK:
+    if not name or config.model.encoder == NO_NETWORK:
         return None
     model = load_model(name)
     if not can_start(model):
@@ -95,7 +88,9 @@ def _network_of(name: str) -> ModelConfig:
     problems: list[str] = []
     found = read_table(ModelConfig, table, "model.", problems) if isinstance(table, dict) else None
     if found is None or problems:
-        raise ArtifactError(f"{folder / CONFIG}: the settings of a network are missing or wrong; copy the folder again")
+        raise ArtifactError(
+            f"{folder / CONFIG}: the settings of a network are missing or wrong; copy the folder again"
+        )
     return found
 
 
@@ -104,13 +99,3 @@ def _cannot_start(name: str) -> UsageError:
         f"model.start: a network starts from an encoder of single texts over word vectors, and {name} has none; name "
         "another model, such as en-sentences"
     )
-
-
-def _takes_sentences(config: RunConfig, source: Source) -> bool:
-    """Return whether `auto` means the sentence encoder of heedful-en."""
-    model = config.model
-    if model.width not in WIDTHS_OF_RECIPES or model.encoder != "disan" or model.encoder_options:
-        return False
-    if config.data.learn_from or model.pretrained.name or not has_sentence_encoder():
-        return False
-    return is_in_english(source.load()["train"])

@@ -24,9 +24,10 @@ SMALL: dict[str, Any] = {
     "train__least_steps": 0,
     "train__epochs": 1,
 }
-TEXTS = [f"{who} {what} here" for who in ("cats", "dogs", "birds", "fish") for what in ("sleep", "eat", "run")]
+TEXTS = [
+    f"{who} {what} here" for who in ("cats", "dogs", "birds", "fish") for what in ("sleep", "eat", "run")
+]
 LABELS = ["pet", "pet", "wild"] * 4
-
 
 
 def started(folder: Path, **changes: Any) -> dict[str, Any]:
@@ -53,7 +54,9 @@ def test_what_starts_from_a_model_reads_a_text_as_that_does(folder: Path, tmp_pa
     words = [text.replace("here", "there") for text in TEXTS]
     made = TextClassifier(**started(folder)).fit([*TEXTS, *words], [*other, *other], baseline=False)
     expected = heedful.load(folder).encode(TEXTS)
-    torch.testing.assert_close(vectors(made.predictor, TEXTS), torch.as_tensor(expected), rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        vectors(made.predictor, TEXTS), torch.as_tensor(expected), rtol=1e-5, atol=1e-6
+    )
     plain = TextClassifier(**{**SMALL, "train__optimizer__lr": 1e-12}).fit(TEXTS, other, baseline=False)
     assert (vectors(plain.predictor, TEXTS) - torch.as_tensor(expected)).abs().max() > 1e-2
     assert made.predictor.model.start == "", "a saved model says nothing of folders on this machine"
@@ -82,7 +85,10 @@ def test_a_wider_pooling_pools_alike_at_first() -> None:
     from heedful.nn.pooling import SourceToToken
     from heedful.tasks.words.starting import _widen
 
-    narrow, wide = SourceToToken(6, activation="elu", dropout=0.0), SourceToToken(6, activation="elu", dropout=0.0)
+    narrow, wide = (
+        SourceToToken(6, activation="elu", dropout=0.0),
+        SourceToToken(6, activation="elu", dropout=0.0),
+    )
     for name in ("hidden.weight", "hidden.bias"):
         narrow.get_parameter(name).data = narrow.get_parameter(name).data[:4]
     narrow.score.weight.data = narrow.score.weight.data[:, :4]
@@ -113,7 +119,9 @@ def test_what_contradicts_is_refused_in_one_line(folder: Path, changes: dict[str
 def test_linear_parts_alone_and_another_beginning_are_refused_or_left(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    linear = TextClassifier(model__wide="linear", text__vectors="", model__sentence="none", model__encoder="none")
+    linear = TextClassifier(
+        model__wide="linear", text__vectors="", model__sentence="none", model__encoder="none"
+    )
     path = tmp_path / "linear"
     linear.fit(TEXTS, LABELS, baseline=False).save_pretrained(path)
     with pytest.raises(UsageError, match=r"model\.start: .* has none; name another"):

@@ -12,9 +12,7 @@ from heedful.tasks.prepared import StartsFrom
 from heedful.tasks.saved_model import SavedModel
 from heedful.text.vocabulary import Vocabulary
 
-_ENCODER, _POOLING, _WORDS = (
-    f"sentence_encoder.{part}." for part in ("encoder", "pooling", "embedding")
-)
+_ENCODER, _POOLING, _WORDS = (f"sentence_encoder.{part}." for part in ("encoder", "pooling", "embedding"))
 
 
 def can_start(model: SavedModel[Any]) -> bool:
@@ -69,9 +67,7 @@ def _widen(name: str, values: Tensor, given: Tensor) -> None:
     values[tuple(slice(size) for size in given.shape)] = given
 
 
-def _take_words(
-    own: dict[str, Tensor], given: dict[str, Tensor], now: Vocabulary, then: Vocabulary
-) -> None:
+def _take_words(own: dict[str, Tensor], given: dict[str, Tensor], now: Vocabulary, then: Vocabulary) -> None:
     """Write the vectors of the words that both know."""
     table = _table(given, then)
     rows = {word: place for place, word in enumerate((*then.trainable, *then.extra))}
