@@ -19,6 +19,8 @@ ROOTS = ("heedful.runtime", "heedful.runtime.command", "heedful.explain.explaine
 """What is needed; everything of heedful that these import comes along."""
 WITH_TORCH = ("heedful.tasks", "heedful.models")
 """What is left out: it is asked for only after it was seen that torch is there."""
+TRAINING = ("adadelta", "dropout", "padding", "pointwise", "source_to_token", "tensorized")
+"""Kernels that only a training calls; they are not compiled here."""
 ASSETS = (Path("serving", "playground"),)
 """Folders of files that come along."""
 _IMPORT = re.compile(r"^(\s*(?:from|import)\s+)heedful(?=[.\s])", re.MULTILINE)
@@ -92,7 +94,7 @@ if __name__ == "__main__":
         ext_modules=[
             Extension(
                 f"{NAME}._kernels",
-                sources=sorted(str(path) for path in sources.glob("*.cpp")),
+                sources=sorted(str(path) for path in sources.glob("*.cpp") if path.stem not in TRAINING),
                 depends=sorted(str(path) for path in sources.iterdir()),
                 # as in heedful's own setup.py: no contraction of a product and a sum
                 extra_compile_args=["-std=c++17", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-g0"],

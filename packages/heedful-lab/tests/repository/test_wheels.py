@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -68,6 +69,18 @@ def test_the_image_runs_as_nobody_and_builds_nothing() -> None:
     assert re.search(r"^USER 10001$", image, re.MULTILINE)
     assert "--only-binary :all:" in image
     assert "heedful-runtime[serve]==${VERSION}" in image
+
+
+def test_the_runtime_asks_for_no_kernel_that_it_leaves_out(tmp_path: Path) -> None:
+    setup = runpy.run_path(str(ROOT / "packages" / "heedful-runtime" / "setup.py"))
+    setup["gather"](ROOT / "src" / "heedful", tmp_path)
+    exported = re.compile(r"^HEEDFUL_EXPORT [\w ]+[ *](heedful_\w+)\(", re.MULTILINE)
+    left_out = [tmp_path / "csrc" / f"{name}.cpp" for name in setup["TRAINING"]]
+    names = {name for file in left_out for name in exported.findall(file.read_text(encoding="utf-8"))}
+    assert len(names) >= len(left_out)
+    kept = [file for file in (tmp_path / "csrc").iterdir() if file not in left_out]
+    for file in (*kept, *(tmp_path / "heedful_runtime").rglob("*.py")):
+        assert not names & set(re.findall(r"heedful_\w+", file.read_text(encoding="utf-8"))), file
 
 
 def test_one_wheel_serves_every_python() -> None:
