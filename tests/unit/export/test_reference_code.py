@@ -187,6 +187,49 @@ def test_a_text_of_thousands_of_words_and_sixty_four_texts(tmp_path: Path) -> No
     compared(tagger(tmp_path / "tagger", "none"), [long, *texts(8)])
 
 
+ODD = (
+    *("", " ", "\0 a\0b", "\udc80 x\ud800", "x" * 3000, "a\u0301" * 200, "\u202edull\u202c film", "\r\n\r\n"),
+    *(
+        "=HYPERLINK(1)",
+        "%00 &#0; &amp;lt;",
+        "\x1b[31mred\x07",
+        "\u2028\u2029\x85",
+        "Ǆ ǅ ﷺ",
+        "\U000e0001\U000e0041",
+    ),
+    *(
+        "\ufffe\uffff\U0010ffff",
+        "null",
+        "NaN",
+        "-inf",
+        "1e309",
+        "\ufeffdull",
+        "…" * 50,
+        "a\tdull\nfilm",
+        "ｄｕｌｌ",
+    ),
+    *(
+        "😀" * 60,
+        "<!-- dull",
+        "\u200b",
+        "ﬁlm ﬁlm",
+        "it''s ``dull``",
+        "2024-01-01",
+        "1,000.50",
+        "#N/A",
+        "שלום dull",
+    ),
+)
+"""Texts that break programs, for every kind of answer."""
+
+
+@pytest.mark.parametrize("task", ["text", "labels", "number", "pair", "relatedness", "tags"])
+def test_odd_texts(task: str, tmp_path: Path) -> None:
+    path = tagger(tmp_path / "model") if task == "tags" else whole(tmp_path / "model", task, "none")
+    sides = [ODD[start : start + 6] for start in range(0, len(ODD), 6)]  # of pairs six texts with one another
+    compared(path, list(ODD) if task not in ("pair", "relatedness") else list(random.Random(5).choice(sides)))
+
+
 @pytest.mark.parametrize("numbers", ["int8", "float16"])
 @pytest.mark.parametrize("task", ["pair", "tags"])
 def test_folders_of_small_numbers(task: str, numbers: Numbers, tmp_path: Path) -> None:

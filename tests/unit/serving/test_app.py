@@ -26,6 +26,8 @@ from heedful.errors import OutputError, UsageError
 from heedful.explain.methods import MethodChoice
 from heedful.machine.canceling import in_steps
 from heedful.serving import Bounds, ServedModel, open_served
+from heedful.serving.bodies import model_name
+from heedful.serving.bounds import Refused
 from heedful.text.characters import json_line
 from served import WORDS, InProcess, in_process, save_model
 from waiting import PATIENCE, until
@@ -55,6 +57,14 @@ def lines_of(folder: Path, requests: list[Any]) -> list[str]:
     """Return the lines that the model prints for requests, each in a file of its own."""
     model = heedful.runtime.load(folder)
     return [json_line({"row": 1, **next(model.predict([each])).as_dict()}) for each in requests]
+
+
+def test_a_model_of_no_name_is_told_what_a_name_is() -> None:
+    assert model_name({}, ["one"]) == "one"
+    with pytest.raises(Refused, match="expected a string, got null; the models are one"):
+        model_name({"model": None}, ["one"])
+    with pytest.raises(Refused, match="several models are served"):
+        model_name({}, ["one", "two"])
 
 
 def test_answers_are_the_lines_of_the_model(app: InProcess, folders: dict[str, Path]) -> None:
