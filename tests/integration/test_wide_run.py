@@ -163,7 +163,7 @@ def test_pairs_and_scores_have_one_too() -> None:
     )
     assert np.isfinite(made.predict_proba(asked[200:230])).all()
     scorer = PairScorer(**SMALL, model__wide="linear", model__sentence="none")
-    scorer.fit(asked[:200], [4.0 if label == "yes" else 2.0 for *_, label in rows[:200]], baseline=False)
+    scorer.fit(asked[:200], [4.0 if label == rows[0][2] else 2.0 for *_, label in rows[:200]], baseline=False)
     assert np.isfinite(scorer.predict(asked[200:230])).all()
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 
 from heedful.baselines.library_systems import FastTextBaseline, SpacyBaseline
 from heedful.baselines.linear import (
@@ -25,6 +25,7 @@ from heedful.baselines.rivals import (
     WORDS_AND_CHARACTERS,
     WORDS_AND_CHARACTERS_RIDGE,
     frozen_encoder,
+    logistic,
     mean_of_package,
 )
 from heedful.baselines.systems import System, heedful_system
@@ -140,7 +141,7 @@ def _mean_vectors(config: RunConfig, task: str, root: Path | None) -> list[Syste
             LinearBaseline(
                 "mean of word vectors + logistic regression",
                 features,
-                lambda strength: LogisticRegression(C=strength, max_iter=500, tol=1e-3),
+                logistic,
                 (1.0, 10.0, 100.0, 1000.0),
             )
         ]

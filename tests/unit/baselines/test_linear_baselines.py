@@ -28,7 +28,7 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
-from heedful.baselines.rivals import Joined
+from heedful.baselines.rivals import Joined, logistic
 from heedful.baselines.splits import Split, Splits
 from heedful.text.vectors import WordVectors
 
@@ -191,3 +191,15 @@ def test_rows_of_training_texts_are_those_that_are_made_later(make: Callable[[],
         assert np.array_equal(both[1].toarray(), once.transform(texts).toarray())
         assert both[1].has_sorted_indices
         assert np.array_equal(both[1].toarray(), Sides(make()).fit(texts).transform(texts).toarray())
+
+
+def test_logistic_regression_of_many_classes_is_trained_to_its_end() -> None:
+    dice = np.random.default_rng(0)
+    centers = dice.normal(size=(150, 40))
+    gold = np.repeat(np.arange(150), 6)
+    rows = centers[gold] + 0.3 * dice.normal(size=(900, 40))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    model = logistic(10.0).fit(rows, gold)
+    assert (model.predict(rows) == gold).mean() > 0.95, (
+        "a mean gradient of many classes is small from the start"
+    )

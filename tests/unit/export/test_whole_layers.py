@@ -13,7 +13,7 @@ import tiny
 from heedful.errors import UsageError
 from heedful.export.whole_layers import HALF_HEADING, HEADING
 from heedful.models import ModelConfig
-from heedful.runtime import kernels, load, operators, steps, whole_products
+from heedful.runtime import chaining, kernels, load, operators, steps, whole_products
 from heedful.storage.manifest import CARD, CONFIG
 from heedful.tasks import Predictor, TextSettings, build_network
 from heedful.text.vocabulary import Vocabulary
@@ -102,9 +102,12 @@ def test_a_layer_that_only_the_next_one_reads_is_computed_with_it(
         calls.append(len(given))
         return whole_products.twice(*given)
 
+    chained = load(folder).logits(TEXTS)
+    monkeypatch.setattr(chaining, "_CHAIN", None)
     monkeypatch.setattr(steps, "twice", counted)
     found = load(folder).logits(TEXTS)
     assert calls
+    assert (chained == found).all()
     monkeypatch.setattr(operators, "_twice", lambda *given: None)
     calls.clear()
     assert (load(folder).logits(TEXTS) == found).all()

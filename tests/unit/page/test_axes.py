@@ -174,20 +174,3 @@ def test_rows_without_values_need_no_step() -> None:
     with np.errstate(all="raise"):
         assert axes._step(np.zeros((3, 2)), 0.1) == 1.0
         assert axes._step(np.zeros((0, 2)), 0.1) == 1.0
-
-
-def test_later_rows_are_rounded_further_in_multiples_of_the_step() -> None:
-    table = np.random.default_rng(3).standard_normal((600, 10)).astype(np.float32)
-    made = along_axes(table, np.eye(10), 0.05, first=200, later=0.5)
-    assert np.array_equal(made.codes[:200], along_axes(table[:200], np.eye(10), 0.05).codes)
-    apart = made.table - table
-    errors = [
-        np.linalg.norm(apart[rows]) / np.linalg.norm(table[rows]) for rows in (slice(200), slice(200, 600))
-    ]
-    assert errors == pytest.approx([0.05, 0.5], rel=0.15)
-    times = np.gcd.reduce(np.abs(made.codes[200:].astype(int)), axis=None)
-    assert times > 5
-    assert np.array_equal(
-        along_axes(table, np.eye(10), 0.05, first=900, later=0.5).codes,
-        along_axes(table, np.eye(10), 0.05).codes,
-    )

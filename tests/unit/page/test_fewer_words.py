@@ -1,4 +1,4 @@
-"""Files for JavaScript keep a row for the commonest words; those of the training texts come first."""
+"""Files for JavaScript keep a row for the commonest words and those of training; others are read as one of them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = ("the", "film", "good", "bad", "plot", "superb", "dire", "zebra", "quagga")
+LIKE = {"superb": "good", "dire": "bad", "quagga": "zebra"}
 
 
 def vectors() -> MeanOfVectors:
     words = (*WORDS, "Film", "alone")
     codes = np.random.default_rng(0).integers(-100, 100, (len(words), 300)).astype(np.int8)
+    for word, like in LIKE.items():
+        codes[words.index(word)] = codes[words.index(like)] // 2
     rows = SharedRows(words, codes, np.full(len(words), 0.01, np.float32))
     return MeanOfVectors(rows, "films\tfilm\nzebras\tzebra\ndirer\tdire\n")
 
@@ -59,32 +62,25 @@ def read(found: SentencePart) -> tuple[EncoderStates, MeanOfVectors]:
     return replace(encoder, model=encoder_of_content(encoder.content)), means
 
 
-def test_words_with_a_row_are_read_as_before_and_others_are_unknown(tmp_path: Path) -> None:
+def test_words_with_a_row_are_read_as_before_and_others_as_one_like_them(tmp_path: Path) -> None:
     whole = part(tmp_path)
-    encoder, means = read(with_fewer_words(whole, ["zebras", "Plot", "unheard"], exact=4, most=7))
-    kept = (
-        "the",
-        "film",
-        "plot",
-        "zebra",
-        "good",
-        "bad",
-        "superb",
-    )  # those of training, and then the commonest
-    assert encoder.model.asking.vocabulary.trainable == kept
-    assert means.rows.words == ("the", "film", "Film", "plot", "zebra", "good", "bad", "superb")
-    same = [["the", "film", "good"], ["Film", "films", "zebra"], [], ["plot", "superb"], ["unheard", "the"]]
+    encoder, means = read(with_fewer_words(whole, ["zebras", "Plot", "unheard"], most=6))
+    assert encoder.model.asking.vocabulary.trainable == ("the", "film", "good", "bad", "plot", "zebra")
+    assert means.rows.words == ("the", "film", "good", "bad", "plot", "zebra", "Film")
+    same = [["the", "film", "good"], ["Film", "films", "zebra"], [], ["plot", "bad"], ["unheard", "the"]]
     after: tuple[SentenceFeatures, ...] = (encoder, means)
     for features, before in zip(after, whole.kinds, strict=True):
         assert np.array_equal(features.of(same), before.of(same))
-        assert features.knows("films")
-        assert not features.knows("dire")
+        for word, like in LIKE.items():
+            assert features.knows(word)
+            assert np.array_equal(features.of([["the", word]]), features.of([["the", like]]))
         assert not features.knows("direr")  # its base form has no row either
+        assert features.knows("films")
 
 
 @pytest.mark.parametrize(("pairing", "rows"), [("none", 1), ("ordered", 30)])
 def test_ngrams_stay_where_they_are_read(pairing: Pairing, rows: int, tmp_path: Path) -> None:
-    encoder, _ = read(with_fewer_words(part(tmp_path, pairing), [], exact=3, most=6))
+    encoder, _ = read(with_fewer_words(part(tmp_path, pairing), [], most=6))
     kept = json.loads(encoder.content["vocabulary"].tobytes())
     assert kept["ngrams"]["rows"] == rows
     (table,) = (each for name, each in encoder.content.items() if name.endswith("ngrams.weight"))
@@ -93,9 +89,9 @@ def test_ngrams_stay_where_they_are_read(pairing: Pairing, rows: int, tmp_path: 
 
 def test_what_reads_no_encoder_or_one_of_few_words_stays(tmp_path: Path) -> None:
     whole, means = part(tmp_path / "a"), part(tmp_path / "b", only="mean")
-    assert with_fewer_words(whole, [], exact=len(WORDS)) is whole
-    assert with_fewer_words(means, [], exact=3) is means
-    alone = with_fewer_words(part(tmp_path / "c", only="states"), [], exact=2, most=3)
+    assert with_fewer_words(whole, [], most=len(WORDS)) is whole
+    assert with_fewer_words(means, [], most=3) is means
+    alone = with_fewer_words(part(tmp_path / "c", only="states"), [], most=3)
     (encoder,) = alone.kinds
     assert isinstance(encoder, EncoderStates)
     vocabulary = json.loads(encoder.content["vocabulary"].tobytes())
