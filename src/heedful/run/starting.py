@@ -9,7 +9,7 @@ from heedful.models.config import NO_NETWORK
 from heedful.run.decided import WIDTHS_OF_RECIPES
 from heedful.run.run_config import RunConfig
 from heedful.storage.manifest import CONFIG, manifest_checksum, read_json
-from heedful.storage.named_models import find_model
+from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import load_model
 from heedful.tasks.prepared import StartsFrom
 from heedful.tasks.saved_model import model_folder
@@ -84,6 +84,8 @@ def starts_from(config: RunConfig) -> StartsFrom | None:
 def _network_of(name: str) -> ModelConfig:
     """Return the settings of the network of a model, without its weights."""
     folder = model_folder(name)
+    if not folder.is_dir():
+        find_packaged(name)  # says that there is no such model, and which there are
     table = read_json(folder / CONFIG, dict).get("model")
     problems: list[str] = []
     found = read_table(ModelConfig, table, "model.", problems) if isinstance(table, dict) else None

@@ -106,7 +106,7 @@ def test_a_wider_pooling_pools_alike_at_first() -> None:
         ({"model__encoder": "mtsa"}, r"model\.encoder='mtsa': .* has 'disan'; leave model\.encoder alone"),
         ({"model__width": 50}, r"model\.width=50: .* has 8"),
         ({"model__pooling": "mean"}, r"model\.pooling='mean': .* has 'source2token'"),
-        ({"model__start": "no-such-model"}, "no-such-model"),
+        ({"model__start": "en-sentence"}, "no such folder.*did you mean 'en-sentences'"),
         ({"model__start": "en-roles"}, "model.start"),
     ],
 )
