@@ -3,16 +3,18 @@
 python -m heedful_lab.repository.house_figures
 python -m heedful_lab.repository.house_figures --list
 
-It trains a model of 40 short texts and predicts with it, each in a process of its own. "Modules loaded" are the
-modules of the package that this process imports. "Files of which a function ran" are those that a reader of the
-command has to open: some function of theirs was called, be it while the modules were imported. Methods that
-`dataclass` generates do not count, because no file holds them. With `--list`, these files and their numbers of lines
-are printed first.
+The first table has what was asked for beside each figure; features that the package did not have when it was asked are
+counted apart (`heedful_lab.repository.house_features`). For it, a model of 40 short texts is trained and predicts, each
+in a process of its own. "Modules loaded" are the modules of the package that this process imports. "Files of which a
+function ran" are those that a reader of the command has to open: some function of theirs was called, be it while the
+modules were imported. Methods that `dataclass` generates do not count, because no file holds them. With `--list`, these
+files and their numbers of lines are printed first.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import io
 import json
@@ -27,7 +29,9 @@ from collections import Counter
 from pathlib import Path
 from types import FrameType
 
+from heedful.tables import aligned_table
 from heedful_lab.repository import ROOT
+from heedful_lab.repository.house_features import SINCE, is_new
 
 SOURCE = ROOT / "src" / "heedful"
 LABORATORY = ROOT / "packages" / "heedful-lab" / "src"
@@ -61,8 +65,8 @@ def code_lines(text: str) -> int:
     return len(lines - strings)
 
 
-def imports(modules: dict[str, ast.Module]) -> dict[str, set[str]]:
-    """Return what each module imports of the package, also inside functions; imports for types alone do not count."""
+def imports(modules: dict[str, ast.Module], types_too: bool = False) -> dict[str, set[str]]:
+    """Return what each module imports of the package, also inside functions, and for types alone if `types_too`."""
     edges: dict[str, set[str]] = {name: set() for name in modules}
     for name, tree in modules.items():
         typing = {
@@ -74,7 +78,9 @@ def imports(modules: dict[str, ast.Module]) -> dict[str, set[str]]:
             for inner in ast.walk(node)
         }
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module and id(node) not in typing:
+            if isinstance(node, ast.Import) and (types_too or id(node) not in typing):
+                edges[name].update(alias.name for alias in node.names)
+            if isinstance(node, ast.ImportFrom) and node.module and (types_too or id(node) not in typing):
                 for alias in node.names:
                     whole = f"{node.module}.{alias.name}"
                     edges[name].add(whole if whole in modules else node.module)
@@ -102,10 +108,28 @@ def circles(edges: dict[str, set[str]]) -> list[set[str]]:
     return found
 
 
-def starts_processes(tree: ast.Module) -> bool:
-    """Return whether a module makes processes of `multiprocessing`."""
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return any(isinstance(call, ast.Attribute) and call.attr == "Process" for call in calls)
+def reads_by_hand(tree: ast.Module) -> bool:
+    """Return whether a module parses JSON or TOML and looks at the types of what it got by itself."""
+    calls = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    parses = any(call.startswith(("json.load", "tomllib.load")) for call in calls)
+    return parses and any(
+        call.startswith("isinstance(") and call.endswith(("dict)", "list)", "Mapping)")) for call in calls
+    )
+
+
+def writes_tables(tree: ast.Module) -> bool:
+    """Return whether a module has a table of HTML or of Markdown among its strings."""
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return any(isinstance(text, str) and ("<table" in text or "| ---" in text) for text in texts)
+
+
+def tables_of_tasks(tree: ast.Module, names: set[str]) -> int:
+    """Count the tables of a module with two or more names of tasks as keys."""
+    tables = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
+    return sum(
+        sum(isinstance(key, ast.Constant) and key.value in names for key in table.keys) > 1
+        for table in tables
+    )
 
 
 def untyped(tree: ast.Module) -> set[int]:
@@ -188,8 +212,49 @@ def commands(listed: bool) -> dict[str, int]:
     }
 
 
+def asked(trees: dict[str, ast.Module], texts: dict[Path, str], ran: dict[str, int]) -> list[list[str]]:
+    """Return the rows of the table of what was asked for."""
+    sys.path.insert(0, str(ROOT / "tests" / "contracts"))
+    ratchets = importlib.import_module("test_ratchets")
+    counted: dict[str, int] = ratchets.figures()
+    new = {path for path in texts if is_new(path.relative_to(SOURCE).as_posix())}
+    lines = {path: text.count("\n") for path, text in texts.items()}
+    away = [tree for path, tree in zip(texts, trees.values(), strict=True) if ratchets.outside(path)]
+    here = [path for path in texts if path not in new]
+    readers = [
+        name
+        for name, tree in trees.items()
+        if name not in ("heedful.checked", "heedful.storage.fields") and reads_by_hand(tree)
+    ]
+    writers = [name for name, tree in trees.items() if writes_tables(tree)]
+    sizes = f"{len(here):,} / {sum(lines[path] for path in here):,}"
+    ran_files = [
+        str(ran[f"files of which a function ran in one {what}"]) for what in ("prediction", "training")
+    ]
+    names = {*ratchets.KINDS, *ratchets.WITH_TORCH, *ratchets.ELSEWHERE}
+    return [
+        ["figure", "now", "asked"],
+        [f"files / lines, features of {SINCE}", sizes, "320 / 58,000"],
+        ["files / lines, newer features", f"{len(new):,} / {sum(lines[path] for path in new):,}", ""],
+        ["circles by import, for types too", str(len(circles(imports(trees, types_too=True)))), "1"],
+        ["files run, prediction / training", " / ".join(ran_files), "28 / 85"],
+        [
+            "comparisons with names of tasks; tables by them",
+            f"{counted['comparisons with task names']}; {sum(tables_of_tasks(tree, names) for tree in away)}",
+            "0; 0",
+        ],
+        ["isinstance of model classes", str(counted["isinstance of model classes"]), "0"],
+        [
+            "readers of records / writers of tables / crews",
+            f"{len(readers) + 1} / {len(writers)} / {counted['crews of processes']}",
+            "1 / 1 / 2",
+        ],
+        ["wildcards of the mirror", str(counted["wildcards of the mirror"]), "40"],
+    ]
+
+
 def main(listed: bool = False) -> None:
-    """Print one figure a line, after the files that one prediction and one training open if these are `listed`."""
+    """Print the tables, after the files that one prediction and one training open if these are `listed`."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
     trees = {}
     for path, text in texts.items():
@@ -204,6 +269,8 @@ def main(listed: bool = False) -> None:
     functions = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, DEFINITIONS)]
     wide = [f for f in functions if len(f.args.posonlyargs + f.args.args + f.args.kwonlyargs) > 7]
     found = circles(imports(trees))
+    ran = commands(listed)
+    sys.stdout.write("\n".join(aligned_table(asked(trees, texts, ran), right=(1, 2))) + "\n\n")
     rows = {
         "Python files": len(texts),
         "files under 25 lines of code": sum(size < 25 for size in sizes),
@@ -212,12 +279,11 @@ def main(listed: bool = False) -> None:
         ),
         "median lines of code a file": statistics.median(sizes),
         "import circles": len(found),
-        "crews of processes": sum(starts_processes(tree) for tree in trees.values()),
         "repeated module names outside attention": sum(count > 1 for count in names.values()),
         "functions with more than 7 arguments": len(wide),
         "lines with Any in an annotation": sum(len(untyped(tree)) for tree in trees.values()),
         "lines of Python": sum(len(text.splitlines()) for text in texts.values()),
-        **commands(listed),
+        **ran,
     }
     for name, value in rows.items():
         sys.stdout.write(f"{value:>8}  {name}\n")
