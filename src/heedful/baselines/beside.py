@@ -26,6 +26,7 @@ from heedful.evaluation import (
     paired_seeds,
 )
 from heedful.evaluation.significance import describe_p
+from heedful.machine.memory import give_back
 from heedful.model.decisions import Kind, kind_of
 from heedful.run import RunResult, Source
 from heedful.run.comparison import Run, compare
@@ -282,6 +283,7 @@ def trained_baselines(splits: Splits) -> Iterator[tuple[str, Rival, int]]:
     named = rivals(splits.task, texts, (), len(splits.labels))
     with stage("training simple models to compare with", len(named)) as models:
         for baseline in named:
+            give_back()  # what the one before took
             most = count if splits.dev is None else min(count, _MOST_OF.get(baseline.name, MOST_EXAMPLES))
             yield baseline.name, baseline.train(splits.limited(most, seed=0)), most
             models.step()

@@ -27,7 +27,7 @@ from heedful.baselines.linear import (
 from heedful.baselines.mean_vectors import CosineBaseline
 from heedful.baselines.nearest_class import NearestClass
 from heedful.baselines.read_once import ReadOnce, Shelf
-from heedful.baselines.splits import Features, Texts
+from heedful.baselines.splits import Features, Rows, Texts
 from heedful.errors import DataError, MissingExtraError
 from heedful.model.decisions import kind_of
 from heedful.runtime.pair_features import ExampleFeatures, overlap
@@ -43,10 +43,11 @@ class Joined(TransformerMixin, BaseEstimator):
 
     Args:
         parts: what makes rows.
+        dtype: of the rows: that of the estimator, which would copy others.
     """
 
-    def __init__(self, parts: Sequence[Features]) -> None:
-        self.parts = parts
+    def __init__(self, parts: Sequence[Features], dtype: type = np.float32) -> None:
+        self.parts, self.dtype = parts, dtype
 
     @property
     def bytes(self) -> int:
@@ -63,11 +64,14 @@ class Joined(TransformerMixin, BaseEstimator):
     def fit_transform(self, X: Texts, y: object = None) -> sparse.csr_matrix:
         """Collect what the parts need from training texts, and return their rows."""
         self.is_fitted_ = True
-        return sparse.hstack([part.fit_transform(X) for part in self.parts], format="csr")
+        return self._joined([part.fit_transform(X) for part in self.parts])
 
     def transform(self, X: Texts) -> sparse.csr_matrix:
         """Return one row an example."""
-        return sparse.hstack([part.transform(X) for part in self.parts], format="csr")
+        return self._joined([part.transform(X) for part in self.parts])
+
+    def _joined(self, rows: list[Rows]) -> sparse.csr_matrix:
+        return sparse.hstack(rows, format="csr", dtype=self.dtype)
 
 
 class Frozen(TransformerMixin, BaseEstimator):
@@ -201,13 +205,13 @@ def _lsqr(strength: float) -> LinearEstimator:
     return Ridge(alpha=1 / strength, solver="lsqr")
 
 
-def _words_and_characters() -> Features:
-    return Joined([Sides(word_tfidf()), Sides(character_tfidf())])
+def _words_and_characters(dtype: type = np.float32) -> Features:
+    return Joined([Sides(word_tfidf()), Sides(character_tfidf())], dtype)
 
 
 WORDS_AND_CHARACTERS = LinearBaseline(
     "TF-IDF (words 1-2, characters 2-5) + linear SVM",
-    _words_and_characters,
+    partial(_words_and_characters, np.float64),
     lambda strength: LinearSVC(C=strength, random_state=0, max_iter=5_000),
     (0.1, 0.3, 1.0, 3.0),
 )
@@ -294,7 +298,9 @@ def rivals(
         return Sides(ReadOnce(characters))
 
     def of_both() -> Features:
-        return Joined([of_words(), of_characters()])
+        # Nothing else reads the characters of single texts.
+        runs = of_characters() if pairs else Sides(character_tfidf())
+        return Joined([of_words(), runs], np.float64 if classes else np.float32)
 
     def there() -> Features:
         return Sides(ReadOnce(words, presence=True))

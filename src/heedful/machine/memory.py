@@ -1,4 +1,4 @@
-"""Freed memory stays with the process while a network is trained."""
+"""Freed memory stays with the process while a network is trained, and goes back to the system when it is done."""
 
 from __future__ import annotations
 
@@ -45,6 +45,13 @@ def freed_memory_kept() -> Iterator[Callable[[], bool]]:
         yield lambda: bool(library.malloc_trim(0))
     finally:
         library.mallopt(_TRIM_THRESHOLD, _USUAL)
+        library.malloc_trim(0)
+
+
+def give_back() -> None:
+    """Give freed memory back to the system, that between blocks in use too; only GNU's C library can."""
+    library = _gnu()
+    if library is not None:
         library.malloc_trim(0)
 
 

@@ -28,7 +28,7 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
-from heedful.baselines.rivals import Joined, logistic
+from heedful.baselines.rivals import WORDS_AND_CHARACTERS, Joined, logistic, rivals
 from heedful.baselines.splits import Split, Splits
 from heedful.text.vectors import WordVectors
 
@@ -191,6 +191,20 @@ def test_rows_of_training_texts_are_those_that_are_made_later(make: Callable[[],
         assert np.array_equal(both[1].toarray(), once.transform(texts).toarray())
         assert both[1].has_sorted_indices
         assert np.array_equal(both[1].toarray(), Sides(make()).fit(texts).transform(texts).toarray())
+
+
+def test_rows_are_not_copied_for_the_support_vector_machine() -> None:
+    texts = [("a b c b",), ("c d",), ("b a",)]
+    named = {each.name: each.features for each in rivals("text", texts) if isinstance(each, LinearBaseline)}
+    both = named[WORDS_AND_CHARACTERS.name]().fit_transform(texts)
+    assert both.dtype == np.float64, "which is what the solver takes"
+    words, present = (
+        named[TFIDF_LOGISTIC.name]().fit_transform(texts),
+        named[NB_SVM.name]().fit_transform(texts),
+    )
+    assert np.shares_memory(words.indices, present.indices)
+    assert set(present.data) == {1.0}
+    assert set(words.data) != {1.0}
 
 
 def test_logistic_regression_of_many_classes_is_trained_to_its_end() -> None:

@@ -1,5 +1,6 @@
 """Freed memory stays while a network is trained, and goes back afterwards; what the user set is left alone."""
 
+import ctypes
 import os
 import platform
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import pytest
 
 from heedful.machine import memory
-from heedful.machine.memory import freed_memory_kept
+from heedful.machine.memory import freed_memory_kept, give_back
 
 PAGE, LIBC_ONLY = (
     4096,
@@ -78,3 +79,25 @@ def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
     with freed_memory_kept() as give_back:
         assert not give_back()
+
+
+@LIBC_ONLY
+def test_memory_between_blocks_in_use_goes_back() -> None:
+    library = ctypes.CDLL(None)
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.argtypes = [ctypes.c_void_p]
+    blocks = [library.malloc(64 << 10) for _ in range(1_024)]
+    for block in blocks:
+        ctypes.memset(block, 1, 64 << 10)
+    for block in blocks[:-1]:  # the last one keeps the heap from shrinking
+        library.free(block)
+    before = resident()
+    give_back()
+    assert before - resident() > 50 << 20
+    library.free(blocks[-1])
+
+
+def resident() -> int:
+    """Return how many bytes of the process are in memory."""
+    with open("/proc/self/statm", encoding="ascii") as numbers:
+        return int(numbers.read().split()[1]) * PAGE
