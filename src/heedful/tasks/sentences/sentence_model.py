@@ -157,7 +157,9 @@ class SentenceModel(TextModel[A_co]):
         distinct = distinct_texts(dataset)
         if isinstance(self.network, VectorNetwork):
             return self._compare(self._read(distinct.texts), distinct.places)
-        for rows in in_steps(even_batches(dataset.lengths(), self.text.eval_size, distinct.groups())):
+        # The longest first: what they took is room for the others, and the process does not grow with every length.
+        batches = even_batches(dataset.lengths(), self.text.eval_size, distinct.groups())[::-1]
+        for rows in in_steps(batches):
             output = self.network(collate_shared(dataset, distinct, rows).to(self.device))
             logits[rows] = output.logits.float().cpu().numpy()
             for side, vector in zip(vectors, output.vectors, strict=True):
@@ -167,13 +169,14 @@ class SentenceModel(TextModel[A_co]):
     def _read(self, texts: EncodedDataset) -> Tensor:
         """Return the vector of each text, [M, D], in the network's precision."""
         assert isinstance(self.network, VectorNetwork)  # whoever calls it has looked
-        batches = self.batches(texts)
-        read = [
-            self.network.sentence_encoder(collate(texts, rows, self.device).sides[0])[0]
-            for rows in in_steps(batches)
-        ]
-        places = np.argsort(np.concatenate(batches))
-        return torch.cat(read)[torch.from_numpy(places).to(self.device)]
+        found: Tensor | None = None
+        for rows in in_steps(self.batches(texts)[::-1]):  # the longest first; see `run_network`
+            vectors = self.network.sentence_encoder(collate(texts, rows, self.device).sides[0])[0]
+            if found is None:  # one block for all: kept vectors between what is freed would hold it
+                found = vectors.new_empty(len(texts), *vectors.shape[1:])
+            found[torch.from_numpy(rows).to(self.device)] = vectors
+        assert found is not None  # whoever calls it has a text
+        return found
 
     def _compare(
         self, texts: Tensor, places: NDArray[np.int64]
