@@ -31,7 +31,13 @@ def predictor(task: str = "text", **text: object) -> Predictor:
 def test_answers_come_in_order_whatever_the_lengths() -> None:
     model = predictor(eval_size=2)
     texts = ["film", "superb film . film . film", "", "dull", "film . . dull"]
+    read = list[int]()
+    hook = model.network.sentence_encoder.register_forward_pre_hook(
+        lambda _, given: read.append(given[0].ids.shape[1])
+    )
     together = model.answer(texts)
+    hook.remove()
+    assert read == [6, 4, 1], "the longest first: memory does not grow with every length"
     alone = [model.answer([text])[0] for text in texts]
     assert [answer.label for answer in together] == [answer.label for answer in alone]
     assert [answer.tokens for answer in together] == [(1,), (6,), (0,), (1,), (4,)]
