@@ -58,7 +58,7 @@ def test_without_the_setting_nothing_is_drawn_and_no_row_is_added() -> None:
 
 
 def test_a_pretrained_encoder_is_refused() -> None:
-    from heedful.storage.piece_rules import PieceRules
+    from heedful.storage.hugging_face import PieceRules
     from heedful.tasks.words.lexicon import EncoderFiles, Pretrained
 
     rules = PieceRules("{}", unknown=0, start=1, end=2, limit=8)

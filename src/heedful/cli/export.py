@@ -94,8 +94,7 @@ def command(
     from heedful.errors import UsageError
     from heedful.export.describe import describe, described
     from heedful.export.folder import export_folder
-    from heedful.export.left_out import note_of
-    from heedful.export.onnx_file import export_onnx
+    from heedful.export.onnx_file import export_onnx, note_of
     from heedful.model.decisions import Wish
     from heedful.models.probing import refuse_overflow
     from heedful.page import export_model_file, export_page, note_of_size

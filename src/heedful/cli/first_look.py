@@ -111,7 +111,7 @@ def _refuse_recipe(name: str, root: Path | None) -> None:
     from heedful.data.readers.table_files import is_table_name
     from heedful.data.readers.tag_files import TAG_SUFFIXES
     from heedful.data.readers.text_lines import bare_suffix
-    from heedful.data.settings_files import settings_file
+    from heedful.run.recipe_tables import settings_file
     from heedful.storage.installed import recipe_text
 
     path = Path(name)

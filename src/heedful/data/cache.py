@@ -25,8 +25,8 @@ from heedful.data.encoding import EncodedDataset, EncodeReport, KeptWords
 from heedful.data.examples import Ragged
 from heedful.errors import ArtifactError
 from heedful.storage import add_folder, sha256
+from heedful.storage.folders import user_cache
 from heedful.storage.scratch import MOST_BYTES, released
-from heedful.storage.user_cache import user_cache
 from heedful.text.vectors import WordVectors, files_of, read_vectors, vector_format
 from heedful.text.vocabulary import AnyVocabulary, vocabulary_from_json
 

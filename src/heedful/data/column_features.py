@@ -9,9 +9,8 @@ from heedful.data.examples import Corpus, Gold, LabelSet
 from heedful.data.tokens import place
 from heedful.errors import UsageError
 from heedful.features.cells import Cell, named_cell
-from heedful.features.column_doubts import doubt_about
 from heedful.features.feature_columns import FeatureColumns
-from heedful.features.feature_kinds import wanted_columns
+from heedful.features.feature_kinds import doubt_about, wanted_columns
 
 _FEW = 20
 """Rows below which a column that tells all gold may do so by chance."""

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from heedful.data.hub_splits import splits_of, tables_of
 from heedful.errors import DataError, UsageError, needing
 from heedful.storage import replacing
+from heedful.storage.folders import user_cache
 from heedful.storage.hub import endpoint, hub_errors
-from heedful.storage.user_cache import user_cache
 from heedful.text.limits import UNPACKED
 
 if TYPE_CHECKING:

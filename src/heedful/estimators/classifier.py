@@ -15,7 +15,7 @@ from heedful.errors import UsageError
 from heedful.estimators.columns import rows_of
 from heedful.estimators.estimator import How
 from heedful.estimators.example_weights import example_weights
-from heedful.estimators.file_settings import refuse_file_settings
+from heedful.estimators.has_settings import refuse_file_settings
 from heedful.estimators.sentence_estimator import SentenceEstimator
 from heedful.estimators.targets import AnyTargets, Classes
 from heedful.run.distilling import Answering, PythonTeacher

@@ -17,7 +17,7 @@ from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.folds import shared_with_training
 from heedful.errors import DataError, UsageError
 from heedful.estimators.example_weights import weighted
-from heedful.estimators.file_settings import refuse_file_settings
+from heedful.estimators.has_settings import refuse_file_settings
 from heedful.estimators.saved_estimator import Model, SavedEstimator
 from heedful.estimators.targets import AnyTargets, Scores
 from heedful.evaluation import Report

@@ -20,7 +20,7 @@ from heedful.explain.signed_words import (
     signed_table,
     title_of,
 )
-from heedful.explain.strangeness_shown import strangeness_section
+from heedful.explain.strangeness import strangeness_section
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.storage import write_text
 from heedful.storage.checked_paths import checked_path

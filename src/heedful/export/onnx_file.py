@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 import heedful
 from heedful.errors import UsageError
-from heedful.export.left_out import note_of
 from heedful.export.onnx_check import check_onnx
 from heedful.export.onnx_graph import OPSET, Graph, Port, Value, write_graph
 from heedful.export.onnx_inputs import IDS, NGRAMS, Inputs, of_side
@@ -29,6 +28,7 @@ from heedful.export.recording import NetworkTable
 from heedful.model.decisions.label_columns import LabelColumnsDecision
 from heedful.model.decisions.label_tree import LabelTree
 from heedful.model.decisions.labels import LabelsDecision
+from heedful.model.decisions.reject import REJECT, read_reject
 from heedful.model.decisions.tags import TagsDecision
 from heedful.model.model import READS_COLUMNS
 from heedful.models.config import NO_NETWORK
@@ -264,3 +264,25 @@ def _metadata(folder: ModelFolder, model: RuntimeModel, inputs: Inputs) -> dict[
         vocabulary = own.asking.vocabulary.to_plain()
         found["sentence"] = {"max_tokens": own.settings.max_tokens, "vocabulary": vocabulary}
     return found
+
+
+def note_of(folder: ModelFolder) -> str:
+    """Return what a reader of the exported file must know of its answers.
+
+    Args:
+        folder: the model.
+
+    Returns:
+        One sentence for a model that rejects texts, whose classes alone are exported; empty for any other.
+
+    Raises:
+        UsageError: if what the folder says of rejected texts is damaged.
+    """
+    table = folder.settings.table(REJECT, {})
+    if not table:
+        return ""
+    label = " ".join(read_reject(table, folder.labels).label.split())
+    return (
+        f"Every text gets a class here; the model folder itself answers {label!r:.60} to a text that is unlike its "
+        "training texts."
+    )

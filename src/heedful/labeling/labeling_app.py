@@ -1,23 +1,46 @@
-"""The labeling page over HTTP: each request is one thing that a person does."""
+"""The labeling page over HTTP: its files, and each request is one thing that a person does."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from http import HTTPStatus
+from importlib.resources import files
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from heedful.errors import DataError, OutputError
+from heedful.explain.style import style_sheet
+from heedful.explain.svg import LEVELS
 from heedful.labeling.next_text import REASONS
-from heedful.labeling.page_files import PAGES
 from heedful.labeling.session import Conflict, Session, Shown
+from heedful.serving.assets import PAGES as PLAYGROUND
 from heedful.serving.bodies import refuse_unknown, wrong
 from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters
 from heedful.serving.guarded_app import Access, GuardedApp, Handler
 from heedful.serving.replies import as_json
+
+SCRIPTS = ("api.js", "drawing.js", "answers.js", "spans.js", "label.js")
+"""Each a module of the page."""
+
+
+@cache
+def _file(name: str, kind: str) -> tuple[str, str]:
+    content = files("heedful.labeling").joinpath("label_page", name).read_text(encoding="utf-8")
+    return (style_sheet(LEVELS) + content if kind == "text/css" else content), kind
+
+
+PAGES: Mapping[str, Callable[[], tuple[str, str]]] = {
+    "/": partial(_file, "index.html", "text/html"),
+    "/icon.svg": PLAYGROUND["/icon.svg"],
+    "/label.css": partial(_file, "label.css", "text/css"),
+    **{f"/{name}": partial(_file, name, "text/javascript") for name in SCRIPTS},
+}
+"""Path to what gives the content and its kind."""
+
 
 _LONGEST_NAME, _LONGEST_NOTE, _MOST_TOGETHER = 80, 10_000, 100
 _Fields = Mapping[str, object]

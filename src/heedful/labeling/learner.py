@@ -11,9 +11,8 @@ from typing import Any
 from heedful.errors import HeedfulError
 from heedful.labeling.forms import Form, Label
 from heedful.labeling.teaching import Lesson, Taught, Texts, teacher
-from heedful.machine.child import Failed
+from heedful.machine.child import Failed, end_all
 from heedful.machine.crew import Manner, Member
-from heedful.machine.endings import end_all
 from heedful.serving.private_folder import temporary_folder
 from heedful.serving.served_model import ServedModel, open_served
 

@@ -1,17 +1,59 @@
-"""What processes that Heedful starts share: they end with the one that started them, and say what went wrong."""
+"""What processes that Heedful starts share: how they end, with the one that started them, and what went wrong."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
 
-from heedful.errors import HeedfulError, Interrupted, UsageError
-from heedful.machine.passing import is_passing
+from heedful.errors import DataError, HeedfulError, Interrupted, UsageError
+
+_PASSING = frozenset(
+    {
+        errno.EAGAIN,
+        errno.EBUSY,
+        errno.EDQUOT,
+        errno.EINTR,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOBUFS,
+        errno.ENOMEM,
+        errno.ENOSPC,
+        errno.EROFS,
+        errno.ESTALE,
+        errno.ETIMEDOUT,
+    }
+)
+
+
+def is_passing(error: BaseException) -> bool:
+    """Return whether an error may be gone at another try, because it, or what it was made of, is one of the system.
+
+    Args:
+        error: the error.
+
+    Returns:
+        False for a mistake of the user or of the data.
+    """
+    seen = set[int]()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        if isinstance(each, MemoryError) or (isinstance(each, OSError) and each.errno in _PASSING):
+            return True
+        if isinstance(each, UsageError | DataError) and each.__cause__ is None:
+            return False
+        each = each.__cause__ or each.__context__
+    return False
+
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -23,7 +65,7 @@ class Failed:
     Attributes:
         kind: the class of the error; of the kinds of wrong usage the common one, which is made of a message alone.
         message: what it says.
-        passing: whether another try may go well; see `heedful.machine.passing`.
+        passing: whether another try may go well; see `heedful.machine.child`.
     """
 
     kind: type[HeedfulError]
@@ -78,3 +120,47 @@ def _wait_for_parent() -> None:
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+PATIENCE = 10.0
+"""Seconds that a process has to end by itself."""
+
+
+def end_all(processes: Iterable[BaseProcess], seconds: float | None = PATIENCE) -> None:
+    """Ask processes to end, wait for them, and kill those that do not: one that is stopped, or hangs, hears no asking.
+
+    Args:
+        processes: that this process has started.
+        seconds: that they have in all; None for as long as it takes.
+    """
+    running = list(processes)
+    for process in running:
+        send(process, signal.SIGTERM)
+    wait_for_all(running, seconds)
+
+
+def wait_for_all(processes: Iterable[BaseProcess], seconds: float | None = PATIENCE) -> None:
+    """Wait for processes that are about to end, and kill those that do not.
+
+    Args:
+        processes: that this process has started.
+        seconds: that they have in all; None for as long as it takes.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
+    for process in processes:
+        process.join(None if until is None else max(0.0, until - time.monotonic()))
+        if process.exitcode is None:
+            send(process, signal.SIGKILL)
+            process.join()
+
+
+def send(process: BaseProcess, number: int) -> None:
+    """Send a signal to a process; nothing happens if it has ended.
+
+    Args:
+        process: that this process has started.
+        number: of the signal.
+    """
+    if process.pid is not None and process.exitcode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)

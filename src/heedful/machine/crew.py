@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from heedful.errors import ExitCode, HeedfulError, Interrupted
 from heedful.machine import threads
-from heedful.machine.child import Failed, end_with_parent, threads_for_children
-from heedful.machine.endings import PATIENCE, end_all, send, wait_for_all
+from heedful.machine.child import (
+    PATIENCE,
+    Failed,
+    end_all,
+    end_with_parent,
+    send,
+    threads_for_children,
+    wait_for_all,
+)
 from heedful.machine.heartbeat import BEAT, Stillness, beat, heard
 from heedful.machine.signals import Terminated, let_terminate, signals_held_back, signals_raise
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from heedful.attention.masks import parse_mask
 from heedful.checked import changed_fields
 from heedful.data import catalog
-from heedful.data.settings_files import settings_file
 from heedful.encoders.priors import parse_prior
 from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
@@ -23,7 +22,7 @@ from heedful.models import NETWORKS, encoder_config
 from heedful.models.config import NO_NETWORK, PretrainedConfig
 from heedful.run.protocol import GENERATED, protocol_of
 from heedful.run.recipe_files import NETWORK_TABLES, WITHOUT_NETWORK, load_config, override
-from heedful.run.recipe_tables import is_of_a_run
+from heedful.run.recipe_tables import is_of_a_run, settings_file
 from heedful.run.run_config import DistilConfig, RunConfig
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from heedful.errors import UsageError
+from heedful.run.recipe_files import into_options
 from heedful.run.run_config import RunConfig
-from heedful.run.task_tables import into_options
 from heedful.storage.fields import Fields, is_table
 from heedful.storage.manifest import MANIFEST, read_json
 from heedful.tasks import find_task

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heedful.errors import UsageError
-from heedful.machine.passing import is_passing
+from heedful.machine.child import is_passing
 from heedful.opening import Truncate
 from heedful.serving.batcher import Batcher
 from heedful.serving.bounds import Bounds

@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING
 
 from heedful.errors import ExitCode, HeedfulError
 from heedful.machine import threads
-from heedful.machine.child import Failed
-from heedful.machine.endings import end_all, send, wait_for_all
+from heedful.machine.child import Failed, end_all, is_passing, send, wait_for_all
 from heedful.machine.heartbeat import BEAT
-from heedful.machine.passing import is_passing
 from heedful.machine.signals import CaughtSignals
 from heedful.serving.counters import keep_counts_of_ended
 from heedful.serving.place import Place, Running

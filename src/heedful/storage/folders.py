@@ -282,3 +282,9 @@ def _renameat2() -> Callable[..., int] | None:
     if os.name != "posix":
         return None
     return getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+
+
+def user_cache() -> Path:
+    """Return the folder that XDG_CACHE_HOME names, or ``~/.cache``; a relative name is ignored, as XDG asks."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(named) if os.path.isabs(named) else Path.home() / ".cache"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.errors import DataError, UsageError, needing
 from heedful.storage.encoder_settings import allowed, check_kind
-from heedful.storage.piece_rules import PieceRules
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
@@ -22,6 +22,25 @@ if TYPE_CHECKING:
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 """What is fetched of a model: never a pickle, never a program."""
 _LOCAL: dict[str, object] = {"local_files_only": True, "trust_remote_code": False}
+
+
+@dataclass(frozen=True)
+class PieceRules:
+    """How an encoder's tokenizer cuts words, and what it adds to a text.
+
+    Attributes:
+        tokenizer: the rules, as the ``tokenizers`` library writes them in JSON.
+        unknown: id of the piece that stands for what it cannot cut.
+        start: id of the one token that it puts in front of a text ([CLS]).
+        end: id of the one token that it puts behind it ([SEP]).
+        limit: most pieces of a text, start and end not counted.
+    """
+
+    tokenizer: str
+    unknown: int
+    start: int
+    end: int
+    limit: int
 
 
 def find_encoder(name: str, *, download: bool = False, folder: Path | None = None) -> Path:

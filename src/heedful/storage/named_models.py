@@ -24,10 +24,10 @@ from heedful.errors import (
     needing,
 )
 from heedful.storage.checked_paths import checked_path
+from heedful.storage.folders import user_cache
 from heedful.storage.hub import endpoint, hub_errors
 from heedful.storage.installed import installed, installed_folder
 from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
-from heedful.storage.user_cache import user_cache
 
 GROUP = "heedful.models"
 """The entry points by which an installed package names its models: name = function that returns the folder."""

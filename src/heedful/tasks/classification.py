@@ -27,9 +27,16 @@ from heedful.model.decisions import ClassDecision
 from heedful.model.decisions.decision import finite
 from heedful.models import ModelConfig, Network, PairNetwork, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.heads import matched
-from heedful.tasks.class_costs import ClassOptions, confused, cost_matrix, refuse_reject_class
+from heedful.tasks.class_costs import (
+    OF_MOST_PROBABLE,
+    ClassOptions,
+    confused,
+    cost_matrix,
+    figures,
+    refuse_reject_class,
+    with_costs,
+)
 from heedful.tasks.class_loss import LOSS, distilled_loss, loss_of_classes, weights_of_classes
-from heedful.tasks.cost_figures import OF_MOST_PROBABLE, figures, with_costs
 from heedful.tasks.prepared import Files, Prepared
 from heedful.tasks.sentences.chosen_before import ChosenSettings
 from heedful.tasks.sentences.class_means import means_join

@@ -23,9 +23,9 @@ from heedful.model.decisions.label_columns import column_places
 from heedful.models import ModelConfig, Network, SentenceEncoder, TextNetwork, classifier_head
 from heedful.nn.policy import with_policy
 from heedful.structures import NetworkOutput
-from heedful.tasks.label_sets_task import LabelSetsTask
-from heedful.tasks.sentences.column_targets import ColumnTargets
+from heedful.tasks.labels import LabelSetsTask
 from heedful.tasks.sentences.limit_options import LimitOptions
+from heedful.tasks.sentences.linear_targets import ColumnTargets
 from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.used_settings import SENTENCES

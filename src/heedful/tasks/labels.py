@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 import torch
@@ -14,6 +14,10 @@ from torch.nn import functional
 
 from heedful.checked import at_least, ranged
 from heedful.data.encoding import EncodedDataset
+from heedful.data.examples import Corpus, LabelSet
+from heedful.data.gold import Targets, has_gold, with_unseen
+from heedful.data.tokens import TokenizedCorpus, place
+from heedful.errors import DataError
 from heedful.evaluation import Report
 from heedful.evaluation.label_sets import evaluate_label_sets, label_metrics
 from heedful.export.describe import answer_steps, classifier_steps
@@ -24,13 +28,13 @@ from heedful.models import ModelConfig, Network, SentenceEncoder, VectorNetwork,
 from heedful.nn.heads import ClassifierHead
 from heedful.nn.policy import with_policy
 from heedful.structures import NetworkOutput
-from heedful.tasks.label_sets_task import LabelSetsTask
 from heedful.tasks.sentences.by_folds import OutOfFold
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import FlagTargets
 from heedful.tasks.sentences.part_rows import TaughtRows
 from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
+from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import SENTENCES
 from heedful.tasks.tables import TEXT, Table
 from heedful.training.state import MEAN_COST
@@ -38,6 +42,39 @@ from heedful.training.step import Objective
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
+
+OfSets = TypeVar("OfSets", bound=SentenceModel[LabelsAnswer])
+
+
+class LabelSetsTask(SentenceTask[OfSets, LabelsAnswer]):
+    """Base of the tasks whose gold is a set of labels."""
+
+    def collect_labels(self, corpus: Corpus) -> tuple[str, ...]:
+        """See `Task.collect_labels`; in alphabetical order."""
+        found = {name for e in corpus.examples if isinstance(e.target, LabelSet) for name in e.target.names}
+        if not found:
+            raise DataError(
+                f"{corpus.source or 'training data'}: no example has a label. Check the label column."
+            )
+        return tuple(sorted(found))
+
+    def targets(self, corpus: TokenizedCorpus, labels: tuple[str, ...]) -> Targets:
+        """See `SentenceTask.targets`: 1 at the labels of an example, 0 elsewhere, [N, Y] float32.
+
+        Labels that only this corpus has get columns behind the others.
+        """
+        for row, target in enumerate(corpus.targets):
+            if target is not None and not isinstance(target, LabelSet):
+                where = place(corpus.source, int(corpus.rows[row]))
+                raise DataError(f"{where}: expected a set of labels, got {target!r:.80}")
+        found = [target.names if isinstance(target, LabelSet) else () for target in corpus.targets]
+        every = with_unseen(found, labels, corpus)
+        number = {label: n for n, label in enumerate(every)}
+        flags = np.zeros((len(corpus), len(every)), np.float32)
+        for row, names in enumerate(found):
+            flags[row, [number[name] for name in names]] = 1
+        return Targets(flags, has_gold(corpus), every)
+
 
 HALF = 0.5
 """The threshold of a label where none was fitted."""

@@ -14,7 +14,7 @@ from heedful.errors import ArtifactError, HeedfulError, MissingExtraError, Usage
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from heedful.storage.piece_rules import PieceRules
+    from heedful.storage.hugging_face import PieceRules
 
 PIECES_FORMAT = 1
 PIECES_KIND = "pieces"
@@ -77,7 +77,7 @@ class PieceVocabulary:
         Raises:
             ArtifactError: if the values are damaged or of another format.
         """
-        from heedful.storage.piece_rules import PieceRules
+        from heedful.storage.hugging_face import PieceRules
 
         if content.get("format") != PIECES_FORMAT:
             raise ArtifactError(

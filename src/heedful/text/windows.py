@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 OVERLAP = 4
-"""A window shares one part in so many with the next one, as in `heedful.models.windows`."""
+"""A window shares one part in so many with the next one, as in `heedful.models.networks`."""
 
 
 class Window(NamedTuple):
@@ -25,7 +25,7 @@ class Window(NamedTuple):
 
 
 def windows_of(length: int, size: int) -> list[Window]:
-    """Cut a text into windows; they are those of `heedful.models.windows`, of the words and not of their states.
+    """Cut a text into windows; they are those of `heedful.models.networks`, of the words and not of their states.
 
     Windows begin at multiples of ``size - size // 4``. Where two overlap, the first half of the overlap is taken from
     the earlier one and the second from the later one.

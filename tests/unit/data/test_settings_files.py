@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from heedful.data.settings_files import settings_file
 from heedful.errors import UsageError
+from heedful.run.recipe_tables import settings_file
 
 
 def test_a_file_may_have_any_name_and_a_bare_word_is_a_packaged_recipe(tmp_path: Path) -> None:

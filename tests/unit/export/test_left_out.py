@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from heedful import TextClassifier
-from heedful.export.left_out import note_of
+from heedful.export.onnx_file import note_of
 from heedful.runtime import load
 from heedful.storage.model_folder import load_model_folder
 from tiny import run, texts

@@ -10,9 +10,8 @@ import pytest
 
 from heedful.errors import DataError, UsageError
 from heedful.features.cells import date_in, number_in, plain_cell
-from heedful.features.column_doubts import doubt_about
 from heedful.features.feature_columns import FeatureColumns, read_columns
-from heedful.features.feature_kinds import Wanted, kind_of_cells, refuse_roles, wanted_columns
+from heedful.features.feature_kinds import Wanted, doubt_about, kind_of_cells, refuse_roles, wanted_columns
 from heedful.storage.fields import Fields
 
 

@@ -12,8 +12,7 @@ from forked_commands import CONTEXT
 from heedful.labeling.forms import form_of
 from heedful.labeling.learner import FIRST, Learner
 from heedful.labeling.teaching import Lesson, Taught, taught
-from heedful.machine.child import Failed
-from heedful.machine.endings import send
+from heedful.machine.child import Failed, send
 from waiting import PATIENCE
 
 FORM = form_of("classes", ["good", "bad"])

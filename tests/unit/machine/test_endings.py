@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from heedful.machine.endings import end_all
+from heedful.machine.child import end_all
 
 SPAWN = multiprocessing.get_context("spawn")
 

@@ -7,8 +7,7 @@ import errno
 import pytest
 
 from heedful.errors import ArtifactError, DataError, OutputError
-from heedful.machine.child import Failed
-from heedful.machine.passing import is_passing
+from heedful.machine.child import Failed, is_passing
 
 
 def made_of(error: Exception, kind: type[Exception]) -> Exception:

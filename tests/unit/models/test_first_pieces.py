@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from heedful.models.first_pieces import at_first_pieces
+from heedful.models.tagger import at_first_pieces
 from heedful.structures import Sentences
 
 # two texts: words of 1, 3 and 2 pieces; one word of 2; and one without words

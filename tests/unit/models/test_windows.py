@@ -12,7 +12,7 @@ import torch
 import tiny
 from heedful.encoders import DisanConfig, DisanEncoder, MdmanConfig, MdmanEncoder
 from heedful.errors import ExitCode, UsageError
-from heedful.models.windows import windowed_states
+from heedful.models.networks import windowed_states
 from heedful.structures import Sentences
 
 

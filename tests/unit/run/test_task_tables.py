@@ -6,9 +6,8 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.run.kept_settings import completed, plain_settings, same_run
-from heedful.run.recipe_files import from_table, load_config
+from heedful.run.recipe_files import from_table, into_options, load_config, misplaced
 from heedful.run.run_config import RunConfig
-from heedful.run.task_tables import into_options, misplaced
 
 KEPT = {"model": {"task": "number"}, "translation": {"pieces": 8000}, "number": {"loss": "huber"}}
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.storage.user_cache import user_cache
+from heedful.storage.folders import user_cache
 
 
 def test_the_convention_of_xdg_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heedful.tasks.cost_figures import figures
+from heedful.tasks.class_costs import figures
 
 GOLD, ANSWERED = np.array([0, 1, 1, 0]), np.array([0, 0, 1, 1])
 

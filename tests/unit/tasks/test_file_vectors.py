@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.tasks.words import file_vectors
-from heedful.tasks.words.file_vectors import mean_of_file
+from heedful.tasks.words import lexicon
+from heedful.tasks.words.lexicon import mean_of_file
 from heedful.text.vectors import WordVectors
 
 
 def test_frequent_words_and_words_of_training_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_vectors, "MOST_ROWS", 1)
+    monkeypatch.setattr(lexicon, "MOST_ROWS", 1)
     matrix = np.array([[1.0, -0.5], [0, 2], [3, 0], [0, 0]], np.float32)
     vectors = WordVectors(("often", "rare", "base", "never"), matrix)
     found = mean_of_file(vectors, {"bases": "base", "other": "never"}, {"rare", "bases"})

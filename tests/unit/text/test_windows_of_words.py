@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heedful.models.windows import windowed_states
+from heedful.models.networks import windowed_states
 from heedful.structures import ContextStates, Sentences
 from heedful.text.windows import windows_of
 

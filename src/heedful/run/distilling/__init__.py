@@ -1,8 +1,7 @@
 """Distillation: a student learns what a teacher answers beside the gold labels."""
 
-from heedful.run.distilling.taught_dev import with_taught_dev
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
-from heedful.run.distilling.transfer import PythonTeacher, Teaching
+from heedful.run.distilling.transfer import PythonTeacher, Teaching, with_taught_dev
 
 __all__ = [
     "Answering",

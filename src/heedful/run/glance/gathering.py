@@ -20,7 +20,7 @@ from heedful.explain import Explanation
 from heedful.explain.word_sums import WordSum
 from heedful.model.answers import Answer
 from heedful.run.glance.slices import Slice, slices_of
-from heedful.run.glance.summing import SummedRows
+from heedful.run.important_words import SummedRows
 
 SECONDS = 30.0
 WORDS, PAIRS, TEXTS, MISTAKES, SUSPECTS = 12, 12, 5, 10, 20

@@ -18,7 +18,7 @@ from heedful.model.decisions.label_columns import column_places
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
-from heedful.run.glance.summing import SummedRows
+from heedful.run.important_words import SummedRows
 
 Bools = NDArray[np.bool_]
 Facts = Callable[[int, int], str]

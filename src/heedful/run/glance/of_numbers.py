@@ -15,7 +15,7 @@ from heedful.model.answers import Answer
 from heedful.run.glance.gathering import MISTAKES, SUSPECTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.slices import FEWEST, sliced
-from heedful.run.glance.summing import SummedRows
+from heedful.run.important_words import SummedRows
 
 Floats = NDArray[np.float64]
 _BINS, _SPREADS, _SLICES = 5, 4.0, 20

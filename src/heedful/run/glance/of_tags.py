@@ -19,7 +19,7 @@ from heedful.model.answers import TagsAnswer
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
-from heedful.run.glance.summing import SummedRows
+from heedful.run.important_words import SummedRows
 from heedful.text.bio import OUTSIDE, spans_of
 
 _SURE = 0.95

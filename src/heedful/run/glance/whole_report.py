@@ -9,13 +9,12 @@ from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.run.glance.gathering import SECONDS, Glance, GlanceRequest, glance_at
-from heedful.run.glance.glance_page import render_glance
+from heedful.run.glance.glance_page import render_glance, render_report
 from heedful.run.glance.glance_text import glance_lines, report_lines
 from heedful.run.glance.of_labels import labels_at
 from heedful.run.glance.of_numbers import numbers_at
 from heedful.run.glance.of_tags import tags_at
 from heedful.run.glance.sections import Report
-from heedful.run.glance.sections_page import render_report
 
 Own = TypeVar("Own")
 

@@ -19,8 +19,7 @@ from heedful.model.kept_sums import MOST_DENSE, KeptSums
 from heedful.models.config import NO_NETWORK
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.by_folds import PartRows
-from heedful.tasks.sentences.joining import FittedPart, Joined, Joining
-from heedful.tasks.sentences.joining_on import Halved, Steady
+from heedful.tasks.sentences.joining import FittedPart, Halved, Joined, Joining, Steady
 from heedful.tasks.sentences.learning_by_sums import (
     SETTINGS,
     SumRows,

@@ -39,8 +39,7 @@ from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
 from heedful.tasks.sentences.chosen_before import ChosenSettings
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
-from heedful.tasks.sentences.joining import Joined
-from heedful.tasks.sentences.joining_on import Steady
+from heedful.tasks.sentences.joining import Joined, Steady
 from heedful.tasks.sentences.keeping import Keeping, kept_examples
 from heedful.tasks.sentences.keeping_sums import learn_on_by_sums, sums_of
 from heedful.tasks.sentences.left_over import left_over, lessons_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,12 +16,10 @@ from heedful.errors import DataError, UsageError
 from heedful.models import Network
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.sentence_features import MeanOfVectors
-from heedful.storage.hugging_face import find_encoder, read_piece_rules
+from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
 from heedful.storage.installed import kept
-from heedful.storage.piece_rules import PieceRules
-from heedful.storage.shared_rows import BASEFORMS, ROWS, packaged_rows
+from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, packaged_rows
 from heedful.tasks.prepared import Place
-from heedful.tasks.words.file_vectors import mean_of_file
 from heedful.text.english import package_of
 from heedful.text.normalization import normalize
 from heedful.text.unknown_words import NgramRule
@@ -279,3 +277,33 @@ def _packaged(name: str, file: str, root: Path | None) -> Path | None:
         return None
     folder = packaged_rows(name)
     return None if folder is None else folder / file
+
+
+MOST_ROWS = 50_000
+"""Rows of a file that a model keeps, the first ones, which are those of frequent words; and those of training words."""
+_MOST = 127
+
+
+def mean_of_file(
+    vectors: WordVectors, baseforms: Mapping[str, str] | None, training: Collection[str]
+) -> MeanOfVectors:
+    """Return the mean of the vectors of a file.
+
+    Args:
+        vectors: as read.
+        baseforms: word to base form, whose vector it takes.
+        training: the words of the training texts, whose vectors are kept wherever they are in the file.
+
+    Returns:
+        The features; a vector is a row of whole numbers from -127 to 127 times a factor of its own.
+    """
+    bases = baseforms or {}
+    wanted = {*training, *(bases[word] for word in training if word in bases)}
+    places = [n for n, word in enumerate(vectors.words) if n < MOST_ROWS or word in wanted]
+    rows = vectors.matrix[places].astype(np.float64)
+    scale = np.maximum(np.abs(rows).max(axis=1, initial=0) / _MOST, np.finfo(np.float32).tiny)
+    words = tuple(vectors.words[place] for place in places)
+    kept = set(words)
+    lines = [f"{form}\t{base}" for form, base in bases.items() if base in kept and form not in kept]
+    codes = np.rint(rows / scale[:, None]).astype(np.int8)
+    return MeanOfVectors(SharedRows(words, codes, scale.astype(np.float32)), "\n".join(lines))

@@ -12,8 +12,8 @@ import tiny
 from heedful import TextClassifier
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
-from heedful.run.distilling import PythonTeacher, taught_dev
-from heedful.run.distilling.taught_dev import LEAST
+from heedful.run.distilling import PythonTeacher, transfer
+from heedful.run.distilling.transfer import LEAST
 from heedful.run.preparation import prepare_examples
 from heedful.run.protocol import few_rows
 from heedful.run.recipe_files import load_config, override
@@ -94,7 +94,7 @@ def test_rows_with_gold_judge_otherwise(pool: list[str], settings: dict[str, obj
 
 
 def test_a_network_is_trained(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taught_dev, "LEAST", 100)
+    monkeypatch.setattr(transfer, "LEAST", 100)
     model = small().fit(TEXTS, LABELS, teacher=teacher, texts=POOL[:120], baseline=False)
     assert model.result_.dev.count == 12
     assert model.result_.fit.steps == 6
@@ -108,7 +108,7 @@ def test_more_than_a_half_is_refused() -> None:
 def test_by_command_two_students_are_judged_by_the_same_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(taught_dev, "LEAST", 100)
+    monkeypatch.setattr(transfer, "LEAST", 100)
     rows = [f"{a},{b}" for a, b in zip(TEXTS, LABELS, strict=True)]
     (tmp_path / "own.csv").write_text("\n".join(["text,label", *rows]) + "\n", encoding="utf-8")
     (tmp_path / "test.csv").write_text("\n".join(["text,label", *rows[:10]]) + "\n", encoding="utf-8")

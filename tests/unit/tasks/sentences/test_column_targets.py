@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heedful.tasks.sentences.column_targets import ColumnTargets
+from heedful.tasks.sentences.linear_targets import ColumnTargets
 
 PLACES = (np.array([0, 2]), np.array([1, 3, 4]))
 SHARES = np.array([[1, 0, 0, 1, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 1], [1, 1, 0, 0, 0]], float)

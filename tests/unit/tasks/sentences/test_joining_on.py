@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heedful.tasks.sentences.joining import FittedPart
-from heedful.tasks.sentences.joining_on import LIMITS, Halved, Steady
+from heedful.tasks.sentences.joining import LIMITS, FittedPart, Halved, Steady
 from heedful.tasks.sentences.linear_targets import ClassTargets
 
 GOLD = np.array([0, 1, 2, 1])

@@ -34,7 +34,7 @@ NEW_FEATURES = {
         "model/decisions/label_columns.py",
         "evaluation/column_report.py",
         "tasks/columns_task.py",
-        "tasks/sentences/column_targets.py",
+        "tasks/sentences/linear_targets.py",
         "estimators/of_label_columns.py",
     ),
     "linear parts over frozen features of a text": (
@@ -53,7 +53,7 @@ NEW_FEATURES = {
         "tasks/sentences/together.py",
         "tasks/sentences/turned_rows.py",
         "tasks/sentences/wide_rows.py",
-        "tasks/words/file_vectors.py",
+        "tasks/words/lexicon.py",
     ),
     "sentence encoders, and answers by the names of labels": (
         "runtime/sentence_vectors.py",
@@ -65,9 +65,9 @@ NEW_FEATURES = {
         "run/learning_on.py",
         "run/network_goes_on.py",
         "run/starting.py",
-        "cli/from_run.py",
+        "cli/train.py",
         "model/kept_sums.py",
-        "tasks/sentences/joining_on.py",
+        "tasks/sentences/joining.py",
         "tasks/sentences/keeping_sums.py",
         "tasks/sentences/learned_before.py",
         "tasks/sentences/learning_by_sums.py",
@@ -143,7 +143,7 @@ NEW_FEATURES = {
         "data/readers/tool_formats.py",
         "data/readers/written_labels.py",
         "run/own_file.py",
-        "run/learned_recipe.py",
+        "run/own_file.py",
         "run/decided.py",
     ),
     "texts are normalized before they are read": (
@@ -176,7 +176,7 @@ NEW_FEATURES = {
     "a training watches its network": ("training/breakage.py", "training/health.py", "training/stages.py"),
     "transformers, tags and texts without labels teach a model": (
         "run/distilling/fine_tuning.py",
-        "run/distilling/taught_dev.py",
+        "run/distilling/transfer.py",
         "data/taught_tags.py",
         "data/transfer_set.py",
     ),

@@ -7,8 +7,7 @@ import runpy
 import sys
 from collections.abc import Sequence
 
-from heedful.machine.child import end_with_parent
-from heedful.machine.endings import end_all
+from heedful.machine.child import end_all, end_with_parent
 
 _SPAWN = multiprocessing.get_context("spawn")
 
