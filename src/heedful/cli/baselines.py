@@ -25,7 +25,6 @@ from heedful.cli.reading_options import own_file_options
 
 if TYPE_CHECKING:
     from heedful.baselines.asked import BoardRequest
-    from heedful.baselines.chart.chart import ChartRequest
 
 
 @dataclass(frozen=True)
@@ -44,28 +43,25 @@ class BoardOptions:
     transformers: tuple[Path, ...]
     times: Literal["with", "without", "only"]
 
-    def chart(self, names: tuple[str, ...]) -> ChartRequest:
+    def scoreboard(self) -> dict[str, object]:
         """Return what the options ask for where numbers of labels are compared."""
-        from heedful.baselines.chart.chart import ChartRequest, parse_sizes
         from heedful.cli.study import parse_seeds
         from heedful.errors import UsageError
 
-        assert self.sizes is not None  # the caller looked
         if self.encoders or self.studies or self.examples or self.frozen:
             raise UsageError(
                 "--sizes compares whole systems: leave --with, --study, --examples and --frozen out; --transformer "
                 "names a pretrained encoder"
             )
-        return ChartRequest(
-            names,
-            parse_sizes(self.sizes),
-            tuple(parse_seeds(self.runs) or (1,)),
-            self.transformers,
-            self.without,
-            self.data,
-            self.overrides,
-            self.times,
-        )
+        return {
+            "sizes": self.sizes,
+            "runs": tuple(parse_seeds(self.runs) or (1,)),
+            "transformers": self.transformers,
+            "without": self.without,
+            "folder": self.data,
+            "overrides": self.overrides,
+            "times": self.times,
+        }
 
     def board_request(self) -> BoardRequest:
         """Return what the options ask for."""
@@ -105,7 +101,7 @@ class BoardOptions:
     "--sizes",
     metavar="N[,N]",
     help="Compare whole systems, Heedful's defaults among them, at these numbers of labels, such as 100,1000,all. "
-    "Needs --out, which gets a line for each system as soon as it is measured, a table and a picture.",
+    "Needs heedful-lab, and --out, which gets a line for each system once it is measured, a table and a picture.",
 )
 @click.option(
     "--transformer",
@@ -187,7 +183,7 @@ def command(
     if printing.as_json and markdown:
         raise UsageError("--json and --markdown are two forms of the same figures: give one of them")
     if wanted.sizes is not None:
-        _chart(wanted.chart(names), out, printing)
+        _scoreboard(names, wanted, out, printing)
         return
     if wanted.times != "with":
         raise UsageError("--times goes with --sizes, which compares times")
@@ -214,21 +210,19 @@ def command(
                 print_text(as_markdown(board) if markdown else render(board))
 
 
-def _chart(asked: ChartRequest, out: Path | None, printing: Printing) -> None:
-    """Compare whole systems at several numbers of labels."""
-    from dataclasses import asdict
-
-    from heedful.baselines.chart.chart import TABLE, make_chart, write_chart
+def _scoreboard(names: tuple[str, ...], wanted: BoardOptions, out: Path | None, printing: Printing) -> None:
+    """Compare whole systems at several numbers of labels, which a tool of the laboratory does."""
+    from heedful.cli.plugged import TOOLS, load_plugged
     from heedful.errors import UsageError
     from heedful.storage import alone
 
+    options = wanted.scoreboard()
     if out is None:
         raise UsageError("--sizes keeps every system's figures as soon as they are measured: give --out DIR")
+    compare = load_plugged("scoreboard", TOOLS, "heedful baselines --sizes")
     with alone(out, "heedful baselines"), first_use_reported(quiet=printing.quiet):
-        chart = make_chart(asked, out, print_line=printing.print_line)
-        write_chart(chart, out, print_line=printing.print_line)
+        figures, table = compare(names, out=out, print_line=printing.print_line, **options)
     if printing.as_json:
-        cells = [asdict(cell) for cell in chart.cells]
-        print_json({"cells": cells, "skipped": chart.skipped, "failed": list(chart.failed)})
+        print_json(figures)
     else:
-        print_text((out / TABLE).read_text(encoding="utf-8"))
+        print_text(table)

@@ -1,13 +1,14 @@
-"""Commands that other packages bring: the laboratory's, and any that an entry point of ``heedful.commands`` names."""
+"""What other packages bring to the command line: the laboratory's commands and tools, and what entry points name."""
 
 from __future__ import annotations
 
-import click
+from typing import Any
 
 from heedful.errors import MissingExtraError
 from heedful.storage.installed import installed
 
-GROUP = "heedful.commands"
+GROUP, TOOLS = "heedful.commands", "heedful.tools"
+"""The groups of entry points: of commands, and of what a command of Heedful's own calls."""
 LABORATORY = {
     "reproduce": "Rebuild a table of the papers, with the paper's figures beside ours.",
     "bench": "Compare the speed and memory of heedful with its peers.",
@@ -26,23 +27,24 @@ def plugged_commands() -> dict[str, str]:
     return ours | {name: f"From {_package(name)}." for name in here if name not in LABORATORY}
 
 
-def load_plugged(name: str) -> click.Command:
-    """Import a command of another package.
+def load_plugged(name: str, group: str = GROUP, what: str = "") -> Any:
+    """Import a command or a tool of another package.
 
     Args:
-        name: of `plugged_commands`.
+        name: of an entry point, such as one of `plugged_commands`.
+        group: of the entry point.
+        what: needs it; empty for the command of this name.
 
     Returns:
-        The command.
+        The command or the tool.
 
     Raises:
         MissingExtraError: if it is the laboratory's, which is not installed.
     """
-    found = installed(GROUP).get(name)
+    found = installed(group).get(name)
     if found is None:
-        raise MissingExtraError("heedful-lab", "", f"heedful {name}", install="heedful-lab")
-    command: click.Command = found.load()
-    return command
+        raise MissingExtraError("heedful-lab", "", what or f"heedful {name}", install="heedful-lab")
+    return found.load()
 
 
 def _package(name: str) -> str:

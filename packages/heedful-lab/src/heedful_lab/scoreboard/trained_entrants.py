@@ -16,9 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.baselines.chart.cell_file import Group
-from heedful.baselines.chart.drawn_labels import Drawn
-from heedful.baselines.chart.installed_size import installed_megabytes, package_megabytes
 from heedful.model.model import Model
 from heedful.opening import open_model
 from heedful.run.distilling.fine_tuning import COPIES, FEW, FEW_RECIPE, RECIPE
@@ -28,6 +25,9 @@ from heedful.run.run import train
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.training.run_folder import RunFolder
+from heedful_lab.scoreboard.cell_file import Group
+from heedful_lab.scoreboard.drawn_labels import Drawn
+from heedful_lab.scoreboard.installed_size import installed_megabytes, package_megabytes
 
 OURS, TAUGHT = "Heedful, default", "Heedful, taught by "
 TUNED, CONTRAST = ", fine-tuned", ", SetFit's way"

@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.baselines.chart.cell_file import Cell, Group
-from heedful.baselines.chart.drawn_labels import Drawn
 from heedful.evaluation import calibration
+from heedful_lab.scoreboard.cell_file import Cell, Group
+from heedful_lab.scoreboard.drawn_labels import Drawn
 
 ALONE, ALONE_SECONDS = 200, 5.0
 """Texts that are answered one at a time at most, and the seconds after which no further one is begun."""

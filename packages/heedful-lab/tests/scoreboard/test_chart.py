@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.baselines.chart.cell_file import Cell, add_cell, read_cells
-from heedful.baselines.chart.chart import CELLS, PICTURE, TABLE, parse_sizes
-from heedful.baselines.chart.chart_figure import draw_chart
-from heedful.baselines.chart.chart_table import markdown_page, summaries
-from heedful.baselines.chart.drawn_labels import draw, with_dev
-from heedful.baselines.chart.entrants import entrants
-from heedful.baselines.chart.installed_size import installed_megabytes, package_megabytes
 from heedful.baselines.splits import Split, Splits
 from heedful.errors import DataError, UsageError
 from heedful.run.protocol import Protocol
+from heedful_lab.scoreboard.cell_file import Cell, add_cell, read_cells
+from heedful_lab.scoreboard.chart import CELLS, PICTURE, TABLE, parse_sizes
+from heedful_lab.scoreboard.chart_figure import draw_chart
+from heedful_lab.scoreboard.chart_table import markdown_page, summaries
+from heedful_lab.scoreboard.drawn_labels import draw, with_dev
+from heedful_lab.scoreboard.entrants import entrants
+from heedful_lab.scoreboard.installed_size import installed_megabytes, package_megabytes
 from tiny_encoder import write_encoder
 
 CELL = Cell("trec", 100, 1, "a", "ours", 100, 50, 40, 0.1, 0.5, 2.0, 900.0, 1.0, 60.0, 3.0, 12)
@@ -120,6 +120,16 @@ def test_what_does_not_suit_is_refused_in_one_line(
     assert said in done.err.splitlines()[-1]
 
 
+def test_without_the_laboratory_a_line_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: Path
+) -> None:
+    monkeypatch.setattr("heedful.cli.plugged.installed", lambda group: {})
+    done = tiny.run(*measuring(data), "--out", tmp_path)
+    assert done.code == 2
+    assert "heedful baselines --sizes" in done.err
+    assert "heedful-lab" in done.err.splitlines()[-1]
+
+
 def test_sizes_are_numbers_and_all() -> None:
     assert parse_sizes("100, 1000,all,100") == (100, 1000, 0)
 
@@ -196,7 +206,7 @@ def test_the_picture_shows_every_system_and_needs_a_cell(tmp_path: Path) -> None
 
 
 def test_libraries_that_are_not_installed_are_said(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
-    monkeypatch.setattr("heedful.baselines.chart.entrants.find_spec", lambda name: None)
+    monkeypatch.setattr("heedful_lab.scoreboard.entrants.find_spec", lambda name: None)
     found, skipped = entrants([data / "encoder"])
     assert "pip install 'heedful[spacy]'" in skipped["spaCy, ensemble"]
     assert "pip install 'heedful[transformers]'" in skipped["encoder, SetFit's way"]

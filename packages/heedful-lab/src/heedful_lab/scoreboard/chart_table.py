@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heedful.baselines.chart.cell_file import Cell, Group
 from heedful.evaluation import accuracy_interval
 from heedful.tables import markdown_table
+from heedful_lab.scoreboard.cell_file import Cell, Group
 
 _HEAD = (
     "system",

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.baselines.chart.cell_file import Group
-from heedful.baselines.chart.drawn_labels import Drawn, with_dev
-from heedful.baselines.chart.installed_size import installed_megabytes, package_megabytes
 from heedful.baselines.linear import LinearBaseline, LinearModel
 from heedful.baselines.systems import Model, System
 from heedful.evaluation import fit_temperature
+from heedful_lab.scoreboard.cell_file import Group
+from heedful_lab.scoreboard.drawn_labels import Drawn, with_dev
+from heedful_lab.scoreboard.installed_size import installed_megabytes, package_megabytes
 
 
 @dataclass(frozen=True)

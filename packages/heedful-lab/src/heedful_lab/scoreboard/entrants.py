@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from heedful.baselines.chart.measured_cell import Entrant
-from heedful.baselines.chart.simple_entrants import SimpleEntrant
-from heedful.baselines.chart.trained_entrants import (
-    contrast_entrant,
-    default_entrant,
-    fine_tuned_entrant,
-    taught_entrant,
-)
 from heedful.baselines.library_systems import FastTextBaseline, SpacyBaseline
 from heedful.baselines.linear import NB_SVM, TFIDF_LOGISTIC
 from heedful.baselines.rivals import WORDS_AND_CHARACTERS, frozen_encoder, mean_of_package
 from heedful.baselines.roster import OPTIONAL
 from heedful.text.english import ENGLISH, package_of
+from heedful_lab.scoreboard.measured_cell import Entrant
+from heedful_lab.scoreboard.simple_entrants import SimpleEntrant
+from heedful_lab.scoreboard.trained_entrants import (
+    contrast_entrant,
+    default_entrant,
+    fine_tuned_entrant,
+    taught_entrant,
+)
 
 _LINEAR = ("scikit-learn",)
 _FROZEN = ("scikit-learn", "torch", "transformers")

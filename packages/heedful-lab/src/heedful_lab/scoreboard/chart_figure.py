@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.baselines.chart.cell_file import Cell, Group
-from heedful.baselines.chart.chart_table import Summary, summaries
 from heedful.drawing import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
 from heedful.errors import UsageError
+from heedful_lab.scoreboard.cell_file import Cell, Group
+from heedful_lab.scoreboard.chart_table import Summary, summaries
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

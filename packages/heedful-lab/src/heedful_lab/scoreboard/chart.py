@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from heedful.baselines.asked import settings_of, splits_of_runs
-from heedful.baselines.chart.cell_file import Cell, add_cell, read_cells, write_cells
-from heedful.baselines.chart.chart_table import markdown_page
-from heedful.baselines.chart.drawn_labels import Drawn, draw
-from heedful.baselines.chart.entrants import entrants
-from heedful.baselines.chart.measured_cell import Entrant, measured, timed_again
 from heedful.errors import HeedfulError, Interrupted, UsageError
 from heedful.storage import write_text
+from heedful_lab.scoreboard.cell_file import Cell, add_cell, read_cells, write_cells
+from heedful_lab.scoreboard.chart_table import markdown_page
+from heedful_lab.scoreboard.drawn_labels import Drawn, draw
+from heedful_lab.scoreboard.entrants import entrants
+from heedful_lab.scoreboard.measured_cell import Entrant, measured, timed_again
 
 CELLS, TABLE, PICTURE, RUNS = "cells.jsonl", "scoreboard.md", "scoreboard.svg", "runs"
 """What a scoreboard leaves in its folder: what was measured, the table, the picture, and the runs of its models."""
@@ -84,6 +84,41 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def scoreboard(
+    names: tuple[str, ...],
+    *,
+    sizes: str,
+    out: Path,
+    print_line: Callable[[str], None] = lambda _: None,
+    **options: Any,
+) -> tuple[dict[str, object], str]:
+    """Do what ``heedful baselines --sizes`` asks for, which finds this by the entry point of this package.
+
+    Args:
+        names: see `ChartRequest`.
+        sizes: as `parse_sizes` reads them.
+        out: the folder that gets the cells, the table and the picture.
+        print_line: told what happens.
+        **options: the other fields of `ChartRequest`.
+
+    Returns:
+        The figures as plain values, and the table.
+
+    Raises:
+        UsageError: if data or a number of labels does not suit.
+        DataError: if a file is missing or wrong.
+    """
+    chart = make_chart(ChartRequest(names, parse_sizes(sizes), **options), out, print_line=print_line)
+    write_chart(chart, out, print_line=print_line)
+    cells = [asdict(cell) for cell in chart.cells]
+    figures: dict[str, object] = {
+        "cells": cells,
+        "skipped": chart.skipped,
+        "failed": list(chart.failed),
+    }
+    return figures, (out / TABLE).read_text(encoding="utf-8")
+
+
 def make_chart(
     request: ChartRequest, out: Path, *, print_line: Callable[[str], None] = lambda _: None
 ) -> Chart:
@@ -143,8 +178,8 @@ def write_chart(chart: Chart, out: Path, print_line: Callable[[str], None] = lam
         out: the folder.
         print_line: told why there is no picture.
     """
-    from heedful.baselines.chart.chart_figure import draw_chart
     from heedful.errors import MissingExtraError
+    from heedful_lab.scoreboard.chart_figure import draw_chart
 
     write_text(out / TABLE, markdown_page(chart.cells, chart.skipped, chart.failed))
     if not any(cell.ms for cell in chart.cells):
