@@ -12,10 +12,10 @@ import numpy as np
 import heedful.run.record as storing
 from heedful.run.kept_answers import Answers, kind_of_answers
 from heedful.run.kept_settings import plain_settings
-from heedful.run.protocol import Protocol
 from heedful.run.recipe_files import load_config
 from heedful.run.record import PartFigures, RunFigures, RunRecord
 from heedful.storage.layout import FOLD, SEED, Varied, record_file
+from heedful.tasks.prepared import Protocol
 from heedful_lab.reproduce import runner
 from heedful_lab.reproduce.cell_runs import Runs
 from heedful_lab.reproduce.plan import SKIP, Column, Row, System, Table, experiments, systems

@@ -41,7 +41,7 @@ def gather(heedful: Path, target: Path) -> list[str]:
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(HERE / "own", target / NAME)
     own = target / NAME / "__init__.py"
-    (version,) = _VERSION.findall((heedful / "__init__.py").read_text(encoding="utf-8"))
+    (version,) = _VERSION.findall((heedful / "version.py").read_text(encoding="utf-8"))
     own.write_text(_VERSION.sub(version, own.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copytree(heedful / "csrc", target / "csrc")
     for folder in ASSETS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from heedful.machine.waiting import spin_briefly
+from heedful.version import __version__
 
 # Type checkers take it for true. To import it from typing would delay the moment from which Ctrl-C gives one line.
 TYPE_CHECKING = False
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
         load,
     )
     from heedful.tasks import Answer, Predictor
-
-__version__ = "0.1.0"
 
 spin_briefly()  # the runtime of torch's threads reads it once, when torch is loaded
 

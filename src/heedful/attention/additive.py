@@ -26,8 +26,8 @@ from heedful.attention.choice import (
     choose,
     record_choice,
 )
-from heedful.attention.derivatives import plain_is_wanted
-from heedful.attention.native import Context, define_operator
+from heedful.attention.derivatives import Context, plain_is_wanted
+from heedful.attention.native import define_operator
 from heedful.attention.visibility import Band, Visible, check_visible
 
 SCALES = (0.1, 10.0)

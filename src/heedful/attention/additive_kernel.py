@@ -19,12 +19,11 @@ from torch import Tensor
 
 from heedful.attention.additive_reference import additive_gradients
 from heedful.attention.choice import AttentionResult
-from heedful.attention.derivatives import plain_is_wanted
+from heedful.attention.derivatives import Context, plain_is_wanted
 from heedful.attention.native import (
     OPERATORS,
     RANK_STEP,
     RANKS,
-    Context,
     NativeExpansion,
     Problem,
     call,

@@ -19,8 +19,7 @@ from torch import Tensor
 
 from heedful.attention.additive_reference import additive_gradients
 from heedful.attention.choice import AttentionResult
-from heedful.attention.derivatives import plain_is_wanted
-from heedful.attention.native import Context
+from heedful.attention.derivatives import Context, plain_is_wanted
 from heedful.attention.visibility import Band, Visible
 from heedful.errors import MissingExtraError, UsageError
 

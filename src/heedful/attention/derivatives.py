@@ -8,7 +8,7 @@ torch: those of a derivative (``create_graph=True``), those in forward mode, and
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -16,8 +16,8 @@ from torch.autograd import forward_ad
 
 from heedful.errors import UsageError
 
-if TYPE_CHECKING:
-    from heedful.attention.native import Context
+Saved = TypeVar("Saved", covariant=True)
+Kept = TypeVar("Kept")
 
 TRANSFORMED = "a forward derivative or a transform of torch.func is under way"
 
@@ -84,6 +84,28 @@ def differentiable_gradients(
             allow_unused=True,
             materialize_grads=True,
         )
+
+
+class Context(Protocol[Saved, Kept]):
+    """What torch gives to the forward and to the backward pass of a function, so that the first can leave things.
+
+    It is generic in the tuple of its saved tensors and in the plain values beside them.
+
+    Attributes:
+        kept: plain values that the forward pass leaves for the backward pass.
+    """
+
+    kept: Kept
+
+    @property
+    def saved_tensors(self) -> Saved:
+        """The tensors that the forward pass gave to `save_for_backward`."""
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for the backward pass."""
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Choose whether the backward pass gets zeros, and not None, for an output without a gradient."""
 
 
 _Saved = tuple[Tensor, ...]

@@ -5,19 +5,17 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 
-from heedful.attention.derivatives import refuse_forward_mode
+from heedful.attention.derivatives import Context, refuse_forward_mode
 from heedful.errors import UsageError
 
 Kind = TypeVar("Kind")
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
-Saved = TypeVar("Saved", covariant=True)
-Kept = TypeVar("Kept")
 MODULE = "heedful._kernels"
 RANK_STEP, RANKS = 4, 8
 """The linear form's ranks are 4, 8, ... 32; as in csrc/interface.h."""
@@ -133,28 +131,6 @@ def call(function: str, problem: Problem, *arrays: int) -> None:
 
 
 OPERATORS = torch.library.Library("heedful", "FRAGMENT")
-
-
-class Context(Protocol[Saved, Kept]):
-    """What torch gives to the forward and to the backward pass of a function, so that the first can leave things.
-
-    It is generic in the tuple of its saved tensors and in the plain values beside them.
-
-    Attributes:
-        kept: plain values that the forward pass leaves for the backward pass.
-    """
-
-    kept: Kept
-
-    @property
-    def saved_tensors(self) -> Saved:
-        """The tensors that the forward pass gave to `save_for_backward`."""
-
-    def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for the backward pass."""
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Choose whether the backward pass gets zeros, and not None, for an output without a gradient."""
 
 
 def define_operator(

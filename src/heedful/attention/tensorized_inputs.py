@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
+from heedful.attention.derivatives import Context
 from heedful.attention.dropouts import dropout
-from heedful.attention.native import Context
 from heedful.attention.visibility import Band, Visible
 
 ARGUMENTS = (

@@ -14,8 +14,8 @@ from scipy import sparse
 from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus
 from heedful.model.decisions import kind_of
-from heedful.run.protocol import Protocol
 from heedful.run.sources import Corpora, Source
+from heedful.tasks.prepared import Protocol
 
 Texts = Sequence[tuple[str, ...]]
 """One string an example, or two for a pair."""

@@ -14,12 +14,12 @@ import threading
 
 import click
 
-import heedful
 from heedful.cli.guards import guarded
 from heedful.cli.output import message, outlet
 from heedful.cli.plugged import load_plugged, plugged_commands
 from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
+from heedful.version import __version__
 
 COMMANDS = {
     "train": "Train a model on your own data, or from a recipe.",
@@ -105,7 +105,7 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.version_option(heedful.__version__, message="heedful %(version)s")
+@click.version_option(__version__, message="heedful %(version)s")
 def group() -> None:
     """Train, use and explain small, fast text models whose attention is guided by the structure of the text.
 

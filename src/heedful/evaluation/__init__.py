@@ -2,7 +2,8 @@
 
 from heedful.evaluation.calibration import Calibration, Reliability, calibration, fit_temperature
 from heedful.evaluation.metrics import classification_metrics, relatedness_metrics
-from heedful.evaluation.report import Report, evaluate_classes, evaluate_scores
+from heedful.evaluation.report import evaluate_classes, evaluate_scores
+from heedful.evaluation.report_text import Report
 from heedful.evaluation.role_counts import Counts, RoleScores, compare_frames
 from heedful.evaluation.sequences import evaluate_roles, evaluate_tags
 from heedful.evaluation.significance import (

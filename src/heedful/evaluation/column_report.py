@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.evaluation.label_sets import Flags, evaluate_label_sets, label_metrics
-from heedful.evaluation.report import Report
+from heedful.evaluation.report_text import Report
 
 Places = Mapping[str, NDArray[np.int64]]
 

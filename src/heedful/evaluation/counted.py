@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from heedful.evaluation.calibration import Calibration
 from heedful.evaluation.metrics import EDGES, NAMES, length_bin_numbers
-from heedful.evaluation.report import Groups, Report, evaluate_classes, undefined
+from heedful.evaluation.report import evaluate_classes, undefined
+from heedful.evaluation.report_text import Groups, Report
 from heedful.evaluation.significance import little_bootstraps
 from heedful.evaluation.statistics import STATISTICS
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.evaluation.metrics import NAMES, length_bins
-from heedful.evaluation.report import Groups, Report, figures_by_group
+from heedful.evaluation.report import figures_by_group
+from heedful.evaluation.report_text import Groups, Report
 from heedful.evaluation.role_counts import Counts
 from heedful.evaluation.statistics import STATISTICS, pack_frames
 

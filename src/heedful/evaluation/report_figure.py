@@ -10,7 +10,7 @@ from heedful.drawing import INK, LINE, MAIN, SECOND, SOFT, bars_behind, plain_ax
 from heedful.errors import UsageError
 from heedful.evaluation.calibration import BINS, Calibration, Reliability
 from heedful.evaluation.rejection import RejectFigures
-from heedful.evaluation.report import Report
+from heedful.evaluation.report_text import Report
 from heedful.evaluation.significance import accuracy_interval
 
 if TYPE_CHECKING:

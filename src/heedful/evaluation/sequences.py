@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.evaluation.metrics import NAMES, classification_metrics, length_bins
-from heedful.evaluation.report import Groups, Report, evaluate_classes, figures_by_group
+from heedful.evaluation.report import evaluate_classes, figures_by_group
+from heedful.evaluation.report_text import Groups, Report
 from heedful.evaluation.role_counts import PREDICATE, Counts, FrameOutcome, RoleScores
 from heedful.evaluation.statistics import STATISTICS, pack_frames
 from heedful.text.bio import OUTSIDE, Span, scheme_of, spans_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from heedful import __version__
 from heedful.explain.signed_words import SIGNED_LEVELS
 from heedful.explain.style import UNOPENED, style_sheet
 from heedful.explain.svg import LEVELS
 from heedful.text.characters import visible
+from heedful.version import __version__
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import heedful
 from heedful.errors import UsageError
 from heedful.export.onnx_check import check_onnx
 from heedful.export.onnx_graph import OPSET, Graph, Port, Value, write_graph
@@ -41,6 +40,7 @@ from heedful.runtime.weights import Weights
 from heedful.storage import write_bytes
 from heedful.storage.model_folder import ModelFolder
 from heedful.text.token_rules import token_rules
+from heedful.version import __version__
 
 
 def output_names(description: NetworkTable) -> tuple[str, str]:
@@ -234,7 +234,7 @@ def _metadata(folder: ModelFolder, model: RuntimeModel, inputs: Inputs) -> dict[
     """Return what the file says of itself; docs/tokens.md says how to use it."""
     settings, parts, decision = model.settings, model.parts, model.decision
     found: dict[str, object] = {
-        "heedful_version": heedful.__version__,
+        "heedful_version": __version__,
         "task": settings.task,
         "labels": folder.labels,
         "temperature": settings.temperature,

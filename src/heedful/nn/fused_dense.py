@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from heedful.attention.derivatives import plain_is_wanted, transformed
-from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, Context, members
+from heedful.attention.derivatives import Context, plain_is_wanted, transformed
+from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, members
 
 Activation = Literal["elu", "relu", "linear"]
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from heedful.attention.choice import check_valid
-from heedful.attention.derivatives import plain_is_wanted
-from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, Context, members
+from heedful.attention.derivatives import Context, plain_is_wanted
+from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, members
 from heedful.nn.fused_dense import compiled_serves
 
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from heedful.attention.derivatives import transformed
-from heedful.attention.native import Context, define_operator
+from heedful.attention.derivatives import Context, transformed
+from heedful.attention.native import define_operator
 
 Steps = Callable[[Tensor, Sequence[Tensor]], Tensor]
 """From the input [B, L, D] and the weights, whose second is [..., C], to the states [B, L, C]."""

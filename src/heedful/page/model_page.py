@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-import heedful
 from heedful.explain.legends import CAVEAT
 from heedful.explain.style import UNOPENED, style_sheet
 from heedful.explain.svg import LEVELS
@@ -21,6 +20,7 @@ from heedful.page.model_file import has_network, model_bytes, title_of
 from heedful.runtime.sentence_part import SENTENCE, reads_encoder
 from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder
+from heedful.version import __version__
 
 SCRIPTS = ("pictures.js", "page.js")
 """What a page has beside the engine (`heedful.page.javascript`)."""
@@ -90,7 +90,7 @@ def render_page(
         style=style,
         script=script,
         caveat=escape(CAVEAT) if has_network(folder) else "",
-        version=heedful.__version__,
+        version=__version__,
         model=base64.b64encode(model).decode("ascii"),
     )
 

@@ -9,7 +9,8 @@ from heedful.fronts import imported_on_use
 if TYPE_CHECKING:
     from heedful.run.evaluate import evaluate_corpus
     from heedful.run.preparation import prepare, prepare_examples
-    from heedful.run.run import RunResult, check_place, check_run_folder, report, train
+    from heedful.run.record import RunResult
+    from heedful.run.run import check_place, check_run_folder, report, train
     from heedful.run.run_config import RunConfig
     from heedful.run.sources import from_examples
     from heedful.tasks import Prepared, Source
@@ -35,7 +36,8 @@ if not TYPE_CHECKING:  # a type checker reads the imports above
         {
             "heedful.run.evaluate": ("evaluate_corpus",),
             "heedful.run.preparation": ("prepare", "prepare_examples"),
-            "heedful.run.run": ("RunResult", "check_place", "check_run_folder", "report", "train"),
+            "heedful.run.record": ("RunResult",),
+            "heedful.run.run": ("check_place", "check_run_folder", "report", "train"),
             "heedful.run.run_config": ("RunConfig",),
             "heedful.run.sources": ("from_examples",),
             "heedful.tasks": ("Prepared", "Source"),

@@ -28,10 +28,10 @@ from heedful.text.wide_part import WidePart
 from heedful.training.progress import number_of
 
 if TYPE_CHECKING:
-    from heedful.run.run import RunResult
+    from heedful.run.record import RunResult
 
 if TYPE_CHECKING:
-    from heedful.run.run import RunResult
+    from heedful.run.record import RunResult
 
 
 def model_card(

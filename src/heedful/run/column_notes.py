@@ -9,7 +9,7 @@ from heedful.features.feature_kinds import wanted_columns
 from heedful.tables import markdown_table
 
 if TYPE_CHECKING:
-    from heedful.run.run import RunResult
+    from heedful.run.record import RunResult
     from heedful.tasks.schema import About
 
 

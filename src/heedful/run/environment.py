@@ -8,9 +8,9 @@ import platform
 import subprocess
 from pathlib import Path
 
-import heedful
 from heedful.machine import threads
 from heedful.machine.processors import bfloat16_instructions
+from heedful.version import __version__
 
 
 def describe() -> dict[str, str]:
@@ -24,7 +24,7 @@ def describe() -> dict[str, str]:
 
     threads.settle()
     facts = {
-        "heedful": heedful.__version__,
+        "heedful": __version__,
         **({"commit": known} if (known := commit()) else {}),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
@@ -59,7 +59,7 @@ def describe() -> dict[str, str]:
 
 
 @functools.cache
-def commit(package: Path = Path(heedful.__file__).parent) -> str | None:
+def commit(package: Path = Path(__file__).parents[1]) -> str | None:
     """Name the commit whose code runs, as it was when this was first asked.
 
     Args:

@@ -1,4 +1,4 @@
-"""The record of a finished run: its settings, protocol, figures and predictions.
+"""What a run found, and the record that is kept of it: its settings, protocol, figures and predictions.
 
 `heedful study` writes one JSON file for each run. Comparisons, the papers' tables and the results pages read it. There
 is one writer, `write_record`, and one reader, `read_record`, which also reads the records of Heedful 0.1.
@@ -10,20 +10,98 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from heedful.checked import read_table
 from heedful.errors import ArtifactError, shown
 from heedful.evaluation import Report
+from heedful.evaluation.report_text import report_html
 from heedful.run.kept_answers import Answers
-from heedful.run.protocol import Protocol
 from heedful.storage import write_text
 from heedful.storage.fields import Fields, is_number, is_table
 from heedful.storage.layout import Varied
+from heedful.tasks.prepared import Protocol
+
+if TYPE_CHECKING:
+    from heedful.tasks import AnyModel
+    from heedful.training.loop import FitResult
 
 VERSION = 2
 """Of the format of records."""
 Groups = dict[str, dict[str, int | float]]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The result of a run.
+
+    Attributes:
+        predictor: the model with the weights of its best checkpoint.
+        fit: the result of training.
+        dev: report on the split that selected the best checkpoint.
+        test: report on the test split; None if there is none.
+        parameters: trained parameters, word vectors excluded.
+        seconds: total wall time over all resumptions, without the time between them and without the steps that were
+            lost after the last checkpoint.
+        epoch_seconds: wall time of one epoch, without evaluations and checkpoints, also over all
+            resumptions.
+        epoch_cpu_seconds: its processor time over all threads, which other work on the machine hardly
+            changes.
+        kernels: operation to the implementation that training and evaluation used, and why.
+        train: report on the training split; None unless ``train.evaluate_train`` asks for it.
+        parts: what each part of the model reached alone, and with which weight it joined, as a sentence; empty where
+            there is the network alone.
+    """
+
+    predictor: AnyModel
+    fit: FitResult
+    dev: Report
+    test: Report | None
+    parameters: int
+    seconds: float
+    epoch_seconds: float
+    epoch_cpu_seconds: float
+    kernels: Mapping[str, str] = field(default_factory=dict)
+    train: Report | None = None
+    parts: str = ""
+
+    def summary(self) -> dict[str, object]:
+        """Return the figures as plain values."""
+        return {
+            "dev": self.dev.as_dict(),
+            "test": None if self.test is None else self.test.as_dict(),
+            **({} if self.train is None else {"train": self.train.as_dict()}),
+            "best_step": self.fit.best_step,
+            "steps": self.fit.steps,
+            "epochs": self.fit.epochs,
+            "train_seconds": self.fit.seconds,
+            "epoch_seconds": self.epoch_seconds,
+            "epoch_cpu_seconds": self.epoch_cpu_seconds,
+            "seconds": self.seconds,
+            "parameters": self.parameters,
+            "stopped": self.fit.stopped,
+            "resumed": self.fit.resumed,
+            "kernels": dict(self.kernels),
+            **({"parts": self.parts} if self.parts else {}),
+        }
+
+    def __repr__(self) -> str:
+        test = "" if self.test is None else f", test: {self.test.brief()}"
+        return (
+            f"RunResult({type(self.predictor).__name__}, dev: {self.dev.brief()}{test}, {self.seconds:.0f} s)"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the figures as tables, which is how a notebook shows them."""
+        parts = [
+            report_html(self.dev, "dev"),
+            *([] if self.test is None else [report_html(self.test, "test")]),
+        ]
+        how = (
+            f"best at step {self.fit.best_step:,} of {self.fit.steps:,}, {self.fit.epochs:,} epochs, "
+            f"{self.parameters:,} parameters without word vectors, {self.seconds:.0f} s"
+        )
+        return "".join([*parts, f"<p>{how}</p>"])
 
 
 @dataclass(frozen=True)

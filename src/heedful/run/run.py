@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from torch import nn
@@ -15,7 +15,6 @@ from heedful.attention.choice import collect_choices, joined_choices
 from heedful.data.encoding import EncodedDataset
 from heedful.errors import ArtifactError, DivergedError, OutputError, UsageError, check_known
 from heedful.evaluation import METRICS, Report
-from heedful.evaluation.report_text import report_html
 from heedful.machine import threads
 from heedful.machine.torch_state import own_torch_state
 from heedful.models import MappedVectors, Network
@@ -26,6 +25,7 @@ from heedful.run.kept_settings import check_same_run
 from heedful.run.learning_on import ROWS
 from heedful.run.preparation import TrainingBatches
 from heedful.run.recipe_files import as_table, override, to_toml
+from heedful.run.record import RunResult
 from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, task_named, task_of
@@ -35,81 +35,9 @@ from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import Keeping, RunFolder
-from heedful.training.state import MEAN_COST, saved_threads
+from heedful.training.standing import MEAN_COST
+from heedful.training.state import saved_threads
 from heedful.training.train_settings import TrainSettings
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """The result of a run.
-
-    Attributes:
-        predictor: the model with the weights of its best checkpoint.
-        fit: the result of training.
-        dev: report on the split that selected the best checkpoint.
-        test: report on the test split; None if there is none.
-        parameters: trained parameters, word vectors excluded.
-        seconds: total wall time over all resumptions, without the time between them and without the steps that were
-            lost after the last checkpoint.
-        epoch_seconds: wall time of one epoch, without evaluations and checkpoints, also over all
-            resumptions.
-        epoch_cpu_seconds: its processor time over all threads, which other work on the machine hardly
-            changes.
-        kernels: operation to the implementation that training and evaluation used, and why.
-        train: report on the training split; None unless ``train.evaluate_train`` asks for it.
-        parts: what each part of the model reached alone, and with which weight it joined, as a sentence; empty where
-            there is the network alone.
-    """
-
-    predictor: AnyModel
-    fit: FitResult
-    dev: Report
-    test: Report | None
-    parameters: int
-    seconds: float
-    epoch_seconds: float
-    epoch_cpu_seconds: float
-    kernels: Mapping[str, str] = field(default_factory=dict)
-    train: Report | None = None
-    parts: str = ""
-
-    def summary(self) -> dict[str, object]:
-        """Return the figures as plain values."""
-        return {
-            "dev": self.dev.as_dict(),
-            "test": None if self.test is None else self.test.as_dict(),
-            **({} if self.train is None else {"train": self.train.as_dict()}),
-            "best_step": self.fit.best_step,
-            "steps": self.fit.steps,
-            "epochs": self.fit.epochs,
-            "train_seconds": self.fit.seconds,
-            "epoch_seconds": self.epoch_seconds,
-            "epoch_cpu_seconds": self.epoch_cpu_seconds,
-            "seconds": self.seconds,
-            "parameters": self.parameters,
-            "stopped": self.fit.stopped,
-            "resumed": self.fit.resumed,
-            "kernels": dict(self.kernels),
-            **({"parts": self.parts} if self.parts else {}),
-        }
-
-    def __repr__(self) -> str:
-        test = "" if self.test is None else f", test: {self.test.brief()}"
-        return (
-            f"RunResult({type(self.predictor).__name__}, dev: {self.dev.brief()}{test}, {self.seconds:.0f} s)"
-        )
-
-    def _repr_html_(self) -> str:
-        """Return the figures as tables, which is how a notebook shows them."""
-        parts = [
-            report_html(self.dev, "dev"),
-            *([] if self.test is None else [report_html(self.test, "test")]),
-        ]
-        how = (
-            f"best at step {self.fit.best_step:,} of {self.fit.steps:,}, {self.fit.epochs:,} epochs, "
-            f"{self.parameters:,} parameters without word vectors, {self.seconds:.0f} s"
-        )
-        return "".join([*parts, f"<p>{how}</p>"])
 
 
 def train(

@@ -15,10 +15,11 @@ from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, folds, split_dev
 from heedful.errors import DataError, UsageError, nearest
-from heedful.run.protocol import FOLD_SEED, GENERATED, Protocol, few_rows, protocol_of
+from heedful.run.protocol import GENERATED, few_rows, protocol_of
 from heedful.run.run_config import DataConfig, RunConfig
 from heedful.storage.fields import Fields
 from heedful.tasks import AnyTask, Corpora, Source, task_named
+from heedful.tasks.prepared import FOLD_SEED, Protocol
 from heedful.tasks.tables import check_options
 
 

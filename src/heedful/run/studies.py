@@ -19,13 +19,14 @@ from heedful.run import RunResult, check_run_folder, prepare, train
 from heedful.run.environment import commit, describe, peak_gpu_megabytes, peak_megabytes, reset_peaks
 from heedful.run.kept_answers import Answers, kind_of_answers
 from heedful.run.kept_settings import changed_files, plain_settings, same_run
-from heedful.run.protocol import GENERATED, Protocol
+from heedful.run.protocol import GENERATED
 from heedful.run.recipe_files import load_config, to_toml
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.storage import alone, remove_folder, write_text
 from heedful.storage.layout import FOLD, SEED, Varied, record_file, unfinished_folder
+from heedful.tasks.prepared import Protocol
 from heedful.training.progress import Reporter, Silent, number_of
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import saved_step

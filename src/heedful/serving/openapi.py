@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heedful import __version__
 from heedful.explain.methods.method_names import METHODS
 from heedful.features.feature_kinds import KINDS
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer, WordsRead
@@ -12,6 +11,7 @@ from heedful.model.decisions.conformal import METHODS as SET_METHODS
 from heedful.model.role_spans import RoleSpan
 from heedful.serving.bounds import Bounds
 from heedful.serving.schemas import Schema, list_of, record, schema_of
+from heedful.version import __version__
 
 _STATUS = {
     "400": "The request is no HTTP/1.1.",

@@ -14,7 +14,7 @@ from heedful.errors import UsageError, check_known
 from heedful.evaluation import Report, classification_metrics
 from heedful.storage.fields import Fields, is_number, is_table
 from heedful.tasks.sentences.limit_options import LimitOptions
-from heedful.training.state import MEAN_COST
+from heedful.training.standing import MEAN_COST
 
 
 def _stated(costs: Mapping[str, object]) -> str:

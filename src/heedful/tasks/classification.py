@@ -52,7 +52,7 @@ from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.words.lexicon import Words
-from heedful.training.state import MEAN_COST
+from heedful.training.standing import MEAN_COST
 from heedful.training.step import Objective, TrainingData
 
 if TYPE_CHECKING:

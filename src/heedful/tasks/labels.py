@@ -37,7 +37,7 @@ from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import SENTENCES
 from heedful.tasks.tables import TEXT, Table
-from heedful.training.state import MEAN_COST
+from heedful.training.standing import MEAN_COST
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:

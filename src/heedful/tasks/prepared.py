@@ -1,12 +1,12 @@
-"""Where the examples of a run come from, and what they are when they are ready for training."""
+"""Where the examples of a run come from and by which protocol, and what they are when they are ready for training."""
 
 from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from heedful.data.examples import Corpus, Example
 from heedful.models.config import NO_NETWORK
 from heedful.structures import Batch
 from heedful.tasks.saved_model import SavedModel
-
-if TYPE_CHECKING:
-    from heedful.run.protocol import Protocol
 
 Corpora = dict[str, Corpus]
 """The splits by name."""
@@ -32,6 +29,8 @@ class Examples(typing.Protocol):
         """Return the number of tokens of each text, [N, sides] int64."""
 
 
+FOLD_SEED = 0
+"""Folds are the same for every training seed, so that seeds and folds vary apart."""
 TRANSFER = "transfer"
 """The examples that a student learns from, in the data sets that a task fits its linear parts with."""
 
@@ -57,6 +56,89 @@ Dataset_co = TypeVar("Dataset_co", bound=Examples, covariant=True)
 Lexicon = TypeVar("Lexicon")
 Lexicon_co = TypeVar("Lexicon_co", covariant=True)
 Model = TypeVar("Model", bound=SavedModel[Any])
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Which examples train, which split selects the best checkpoint, and which split is tested.
+
+    Attributes:
+        origin: "splits" of a known data set, "folds" of one or of a named file, the "generated" corpus, named "files",
+            or examples from "python".
+        selects: "dev" for a split of its own, "cut" for one that is held out from the training examples, "folds" for
+            cross-validation on few training examples, "taught" for texts without labels as a teacher answers them,
+            "test" for the best of all evaluations on the test split itself, as the papers report it.
+        train: the split that trains; only if the origin is splits.
+        dev: the split or file that selects; empty unless ``selects`` is "dev".
+        test: the split or file that is tested; empty if there is none.
+        train_limit: how many of the first training examples are used; 0 for all.
+        dev_fraction: share that is held out from the training examples, or from the texts without labels; 0 unless
+            ``selects`` is "cut" or "taught".
+        cut_seed: random seed of that choice; None if each of several runs uses its own seed.
+        folds: number of folds; 0 unless the origin is folds.
+        fold: the fold that is held out, from 1; 0 if each is held out in turn.
+        fold_seed: random seed of the shuffle before the examples are divided into folds.
+    """
+
+    origin: Literal["splits", "folds", "generated", "files", "python"]
+    selects: Literal["dev", "cut", "test", "folds", "taught"]
+    train: str = ""
+    dev: str = ""
+    test: str = "test"
+    train_limit: int = 0
+    dev_fraction: float = 0.0
+    cut_seed: int | None = None
+    folds: int = 0
+    fold: int = 0
+    fold_seed: int = FOLD_SEED
+
+    def of_all_runs(self) -> Protocol:
+        """Return what the runs of a study share: neither one seed nor one fold."""
+        return replace(self, cut_seed=None, fold=0)
+
+    def sentence(self) -> str:
+        """Return it in words, without a final stop."""
+        return f"{self._examples()}; {self._selection()}"
+
+    def _examples(self) -> str:
+        if self.origin == "folds":
+            which = (
+                f"fold {self.fold} of {self.folds}" if self.fold else f"each of {self.folds} folds in turn"
+            )
+            return f"{which} (shuffle seed {self.fold_seed}) is the test split"
+        if self.origin == "splits":
+            official = (self.train, self.test) == ("train", "test")
+            how = (
+                "official splits" if official else f"training split {self.train!r}, test split {self.test!r}"
+            )
+            return how + (f"; the first {self.train_limit:,} training examples" if self.train_limit else "")
+        return {"generated": "generated corpus", "files": "named files", "python": "examples from Python"}[
+            self.origin
+        ]
+
+    def _selection(self) -> str:
+        if self.selects == "test":
+            return "the papers' own protocol: the best of all evaluations on the test split itself"
+        once = "; the test split is read once" if self.test else ""
+        if self.selects == "folds":
+            return f"everything is chosen by cross-validation on the training examples, and fitted on all of them{once}"
+        if self.selects == "taught":
+            return (
+                f"{self.dev_fraction:.0%} of the texts without labels, with the teacher's answers as labels, are the "
+                f"dev split, which selects the best checkpoint: figures on it are agreement with the teacher{once}"
+            )
+        if self.selects == "dev":
+            return f"{self._dev()} selects the best checkpoint{once}"
+        seed = "with the run's seed" if self.cut_seed is None else f"seed {self.cut_seed}"
+        held = f"{self.dev_fraction:.0%} of the training split ({seed})"
+        return f"{held} is held out as the dev split, which selects the best checkpoint{once}"
+
+    def _dev(self) -> str:
+        if self.origin == "generated":
+            return "its dev split"
+        if self.origin == "splits":
+            return "the official dev split" if self.dev == "dev" else f"the split {self.dev!r}"
+        return "the dev file"
 
 
 @dataclass(frozen=True, eq=False)

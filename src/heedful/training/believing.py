@@ -16,7 +16,7 @@ from heedful.errors import ArtifactError
 
 if TYPE_CHECKING:
     from heedful.training.optim import Optimizers
-    from heedful.training.state import TrainState
+    from heedful.training.standing import TrainState
 
 _REMEDY = "Begin the run again in another folder, or copy this one again from its source."
 MOST_THREADS = 4096
@@ -35,7 +35,7 @@ class CheckpointRecord:
     """What ``state.json`` of a checkpoint holds.
 
     Attributes:
-        state: where the run stands; see `heedful.training.state.TrainState`.
+        state: where the run stands; see `heedful.training.standing.TrainState`.
         optimizer: the numbers, tensors aside, that an optimizer keeps of a parameter, by its name.
         settings: of the run.
     """

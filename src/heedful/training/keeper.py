@@ -17,8 +17,8 @@ from heedful.training.believing import check_position
 from heedful.training.optim import Optimizers
 from heedful.training.progress import Cost, MetricsLog
 from heedful.training.run_folder import RunFolder
+from heedful.training.standing import TrainState
 from heedful.training.state import (
-    TrainState,
     checkpoint_exists,
     copy_weights,
     load_state,

@@ -20,7 +20,8 @@ from heedful.training.keeper import Keeper
 from heedful.training.optim import build_optimizer, learning_rate_factor
 from heedful.training.progress import Cost, Reporter, Silent
 from heedful.training.run_folder import Keeping, RunFolder
-from heedful.training.state import StopReason, checkpoint_exists, saved_threads, trainable_weights
+from heedful.training.standing import StopReason
+from heedful.training.state import checkpoint_exists, saved_threads, trainable_weights
 from heedful.training.step import GradientStep, Objective, StepResult, TrainingData
 from heedful.training.train_settings import TrainSettings
 

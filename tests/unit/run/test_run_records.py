@@ -13,11 +13,12 @@ import pytest
 from heedful.errors import ArtifactError
 from heedful.run.kept_answers import Answers
 from heedful.run.kept_settings import plain_settings
-from heedful.run.protocol import Protocol, protocol_of
+from heedful.run.protocol import protocol_of
 from heedful.run.recipe_files import load_config
 from heedful.run.record import PartFigures, RunFigures, RunRecord, read_record, write_record
 from heedful.run.run_config import DataConfig
 from heedful.storage.layout import FOLD, SEED, Varied, holds_study, record_files
+from heedful.tasks.prepared import Protocol
 
 CLASSES = Answers("classes", np.array([0, 2, 1]), np.array([0, 1, 1]))
 PART = PartFigures(

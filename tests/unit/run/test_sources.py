@@ -14,9 +14,9 @@ from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig
 from heedful.run import prepare
-from heedful.run.protocol import Protocol
 from heedful.run.run_config import DataConfig, RunConfig
 from heedful.run.sources import data_root, find_source, from_examples, own_fold
+from heedful.tasks.prepared import Protocol
 from heedful.tasks.tables import find_named
 
 

@@ -22,7 +22,7 @@ from heedful.model.answers import TagsAnswer
 from heedful.model.decisions.tag_paths import TagChain
 from heedful.run import from_examples, prepare_examples, train
 from heedful.run.recipe_files import load_config
-from heedful.run.run import RunResult
+from heedful.run.record import RunResult
 from heedful.runtime import load
 from heedful.runtime.tag_model import Tagger
 from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest

@@ -14,7 +14,7 @@ import pytest
 import tiny
 from heedful.baselines.splits import Split, Splits
 from heedful.errors import DataError, UsageError
-from heedful.run.protocol import Protocol
+from heedful.tasks.prepared import Protocol
 from heedful_lab.scoreboard.cell_file import Cell, add_cell, read_cells
 from heedful_lab.scoreboard.chart import CELLS, PICTURE, TABLE, parse_sizes
 from heedful_lab.scoreboard.chart_figure import draw_chart

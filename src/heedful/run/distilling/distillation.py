@@ -15,7 +15,8 @@ from heedful.model.decisions import kind_of
 from heedful.run.comparison import Outcome, Run, compare
 from heedful.run.distilling.teachers import Ensemble, ModelTeacher, Teacher, find_teacher
 from heedful.run.preparation import prepare
-from heedful.run.run import RunResult, count_parameters, train
+from heedful.run.record import RunResult
+from heedful.run.run import count_parameters, train
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.tasks import AnyPrepared, Source

@@ -13,7 +13,8 @@ from heedful.model.decisions import kind_of
 from heedful.run.distilling.distillation import Places
 from heedful.run.preparation import prepare
 from heedful.run.recipe_files import load_config, override
-from heedful.run.run import RunResult, train
+from heedful.run.record import RunResult
+from heedful.run.run import train
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.storage.manifest import MANIFEST

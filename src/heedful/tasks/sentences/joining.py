@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heedful.tasks.schema import About
 from heedful.tasks.sentences.linear_fits import GAIN, gained, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
-from heedful.training.state import JOINED_LOSS
+from heedful.training.standing import JOINED_LOSS
 
 NETWORK = "network"
 Rows = NDArray[np.float32]

@@ -149,8 +149,8 @@ def measure(
     from heedful import TextClassifier
     from heedful.baselines.rivals import rivals
     from heedful.baselines.splits import Split, Splits
-    from heedful.run.protocol import Protocol
     from heedful.run.recipe_files import load_config
+    from heedful.tasks.prepared import Protocol
 
     training, test = load(name, data, number if cuts else 0)
     (texts, labels), (tested, gold) = held_back(training) if dev else (training, test)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from heedful.evaluation import Report
 from heedful.evaluation.metrics import NAMES, length_bins
-from heedful.evaluation.report import Groups
+from heedful.evaluation.report_text import Groups
 from heedful_lab.translation.bleu import bleu_of_copies, pack_translations, translation_metrics
 
 

@@ -1,0 +1,3 @@
+"""The version of Heedful, which its other packages have too."""
+
+__version__ = "0.1.0"
