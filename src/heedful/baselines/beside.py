@@ -204,6 +204,7 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
             tests["test"][other] = _compared(metric, result.test, model.outputs(splits.test.texts))
         if count < len(splits.train):
             drawn[other] = count
+        del model  # before the next one is trained
     found = adjusted(tests, strengths, metric)
     return found if found is None else replace(found, by_folds=splits.dev is None, drawn=drawn)
 

@@ -71,7 +71,10 @@ class Joined(TransformerMixin, BaseEstimator):
         return self._joined([part.transform(X) for part in self.parts])
 
     def _joined(self, rows: list[Rows]) -> sparse.csr_matrix:
-        return sparse.hstack(rows, format="csr", dtype=self.dtype)
+        found = sparse.hstack(rows, format="csr")
+        rows.clear()  # they are as large as what was made of them
+        found.data = found.data.astype(self.dtype, copy=False)
+        return found
 
 
 class Frozen(TransformerMixin, BaseEstimator):
