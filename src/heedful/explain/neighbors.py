@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.model.kept_examples import KeptExamples, projected, unit
 from heedful.model.model import Model
+from heedful.model.text_reading import listed
 from heedful.runtime.asking import OfFile, texts_of
 from heedful.text.wide_part import ascending
 
@@ -115,9 +116,7 @@ def neighbors(
     """
     check_count(count)
     kept, sides = kept_of(model), 2 if model.is_pair else 1
-    if isinstance(requests, str):
-        raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
-    given = requests.examples if isinstance(requests, OfFile) else requests
+    given = requests.examples if isinstance(requests, OfFile) else listed(requests)
     texts = [texts_of(request, number, sides) for number, request in enumerate(given, start=1)]
     vectors = example_vectors(model, texts, kept.network)
     places, cosines = kept.nearest(vectors, count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -94,3 +94,21 @@ class Limits:
         record: Any = text
         changed: S = replace(record, **{name: value for name, value in given.items() if value is not None})
         return changed
+
+
+def listed(given: object, what: str = "requests") -> Iterable[Any]:
+    """Return the items of a list, or of a column of NumPy, pandas or pyarrow, as plain values.
+
+    Raises UsageError, naming what they are, for one string, for what is no list, and for what has no order of rows.
+    """
+    if isinstance(given, list | tuple):
+        return given
+    if isinstance(given, str | bytes):
+        raise UsageError(f"expected a list of {what}, got one string: write [{given!r:.60}]")
+    plain = next((getattr(given, way)() for way in ("to_pylist", "tolist") if hasattr(given, way)), given)
+    unordered = isinstance(given, Set | Mapping) and not isinstance(given, KeysView)
+    table = plain is given and (hasattr(given, "columns") or hasattr(given, "toarray"))
+    if unordered or table or isinstance(plain, str) or not isinstance(plain, Iterable):
+        came = " ".join(f"{type(given).__name__} {given!r:.60}".split())
+        raise UsageError(f"expected a list of {what}, got {came}")
+    return plain

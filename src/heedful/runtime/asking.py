@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from heedful.errors import DataError, UsageError
+from heedful.errors import DataError
 from heedful.features.cells import Cells
 from heedful.features.feature_columns import Row
 from heedful.model.answers import Read
-from heedful.model.text_reading import Limits
+from heedful.model.text_reading import Limits, listed
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.settings import Settings
 from heedful.runtime.word_values import Ids, Ngrams
@@ -155,12 +155,8 @@ class RuntimeReading:
         """
         if not isinstance(requests, str | list | tuple) and isinstance(requests, OfFile):
             requests = requests.examples
-        if isinstance(requests, str):
-            raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
-        if not isinstance(requests, Iterable):
-            raise UsageError(f"expected a list of requests, got {type(requests).__name__} {requests!r:.60}")
         block, tokens = Block(), 0
-        for number, request in enumerate(requests, start=1):
+        for number, request in enumerate(listed(requests), start=1):
             words = self.words_of(request, number, texts)
             block.append((number, words))
             tokens += sum(len(each.ids) for each in words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self, overload
 
 import numpy as np
@@ -164,12 +164,9 @@ def similarity(
     encode: Callable[[Sequence[str]], Floats], first: str | Sequence[str], second: str | Sequence[str]
 ) -> float | Floats:
     """Return the cosines of texts; see `SentenceVectors.similarity`."""
-    for side in (first, second):
-        if not isinstance(side, Iterable):
-            raise UsageError(f"similarity: expected a text, or a list of texts; got {side!r:.60}")
     if isinstance(first, str) != isinstance(second, str):
         raise UsageError("similarity: expected two texts, or two lists of texts; got one of each")
     if isinstance(first, str) and isinstance(second, str):
         one, other = encode([first, second])
         return float(one @ other)
-    return encode(list(first)) @ encode(list(second)).T
+    return encode(first) @ encode(second).T

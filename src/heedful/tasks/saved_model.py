@@ -22,7 +22,7 @@ from heedful.model.answers import AnyAnswer
 from heedful.model.engine import Engine
 from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model
-from heedful.model.text_reading import Limits, TextReading
+from heedful.model.text_reading import Limits, TextReading, listed
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights
 from heedful.storage.named_models import find_model
@@ -282,12 +282,8 @@ def as_corpus(requests: Requests, *, pair: bool) -> Corpus:
     """
     if isinstance(requests, Corpus):
         return requests
-    if isinstance(requests, str):
-        raise UsageError(f"expected a list of requests, got one string: write [{requests!r:.60}]")
-    if not isinstance(requests, Iterable):
-        raise UsageError(f"expected a list of requests, got {type(requests).__name__} {requests!r:.60}")
     # NumPy rows become lists, which is what a pair may be.
-    plain = [request.tolist() if isinstance(request, np.ndarray) else request for request in requests]
+    plain = [request.tolist() if isinstance(request, np.ndarray) else request for request in listed(requests)]
     return read_requests(plain, pair=pair)
 
 

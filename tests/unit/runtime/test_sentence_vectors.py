@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 
 import tiny
 from heedful.errors import DataError, UsageError
@@ -108,7 +109,28 @@ def test_texts_may_come_one_by_one(both: tuple[VectorModel, SentenceVectors, Pat
     assert model.encode(text for text in ()).shape == (0, 6)
 
 
-@pytest.mark.parametrize("wrong", [None, 3, 2.5])
+def test_columns_of_other_libraries_are_lists_of_texts(
+    both: tuple[VectorModel, SentenceVectors, Path],
+) -> None:
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    columns = (np.array(TEXTS), pandas.Series(TEXTS, index=range(5, 10)), arrow.array(TEXTS))
+    for model in both[:2]:
+        rows = model.encode(TEXTS)
+        for column in columns:
+            assert np.array_equal(model.encode(column), rows)
+            assert np.array_equal(model.similarity(column, column), rows @ rows.T)
+        # A table gives the names of its columns, one by one.
+        for wrong in (
+            pandas.DataFrame({"text": TEXTS}),
+            {"text": TEXTS},
+            np.array("text"),
+            sparse.eye_array(2),
+        ):
+            with pytest.raises(UsageError, match=f"list of requests, got {type(wrong).__name__}"):
+                model.encode(wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, 2.5, b"the film", {"the film"}, np.array([["the film"]])])
 def test_what_is_no_list_of_texts_is_one_line(
     wrong: Any, both: tuple[VectorModel, SentenceVectors, Path]
 ) -> None:

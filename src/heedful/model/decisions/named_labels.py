@@ -13,6 +13,7 @@ from heedful.errors import UsageError
 from heedful.model.answers import Answer, Read, Shown
 from heedful.model.decisions.classes import ClassDecision
 from heedful.model.decisions.decision import Logits, Shares
+from heedful.model.text_reading import listed
 
 _BETWEEN = re.compile(r"[\s_\-./:#]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 Encode = Callable[[Sequence[str]], Logits]
@@ -64,20 +65,27 @@ class NamedLabels(ClassDecision):
         Raises:
             UsageError: if there are fewer than two names, one is empty or there twice, or an example has another label.
         """
-        if isinstance(names, str) or len(names) < 2:
+        names = list(listed(names, "labels"))
+        if len(names) < 2:
             raise UsageError(
                 f"labels: expected two names or more, each with its own --label, or in a list; got {names!r:.80}"
             )
         for place, name in enumerate(names):
+            if not isinstance(name, str):
+                raise UsageError(f"labels: expected the names as texts, got {name!r:.80}")
             if not name.strip():
                 raise UsageError(
                     "labels: a name is empty; every label needs a name, since its meaning decides"
                 )
-            if name in names[:place]:
-                raise UsageError(f"labels: {name!r:.80} is there twice")
+            if name_as_text(name).lower() in (name_as_text(other).lower() for other in names[:place]):
+                raise UsageError(f"labels: {name!r:.80} is there twice; case and signs do not count")
         place_of = {name: place for place, name in enumerate(names)}
-        for text, label in examples:
-            if label not in place_of:
+        examples = list(listed(examples, "examples"))
+        for example in examples:
+            if not isinstance(example, list | tuple) or len(example) != 2:
+                raise UsageError(f"examples: expected pairs of a text and its label; got {example!r:.80}")
+            text, label = example
+            if label not in names:
                 raise UsageError(
                     f"examples: {text!r:.40} has the label {label!r:.80}, which is not one of the names"
                 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,14 +48,19 @@ def test_examples_refine_a_name() -> None:
     [
         ([], [], "two names"),
         (["praise"], [], "two names"),
-        ("praise", [], "two names"),
+        ("praise", [], "list of labels"),
+        (None, [], "list of labels"),
+        ({"praise", "money back"}, [], "list of labels"),
+        (["praise", None], [], "names as texts"),
+        (["money back", "Money_Back"], [], "twice"),
+        (["praise", "money back"], None, "list of examples"),
+        (["praise", "money back"], ["where is it"], "pairs of a text and its label"),
+        (["praise", "money back"], [("where is it", ["praise"])], "not one of the names"),
         (["praise", " "], [], "empty"),
         (["praise", "praise"], [], "twice"),
         (["praise", "money back"], [("where is it", "other")], "other"),
     ],
 )
-def test_what_cannot_decide_is_refused(
-    names: Sequence[str], examples: Sequence[tuple[str, str]], said: str
-) -> None:
+def test_what_cannot_decide_is_refused(names: Any, examples: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         NamedLabels.of(names, examples, encode, 0.1)

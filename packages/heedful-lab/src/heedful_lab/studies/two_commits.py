@@ -54,11 +54,12 @@ class Times(NamedTuple):
 
 
 def checked_out(commit: str, folder: Path) -> Path:
-    """Check out a commit, compile its kernels, and return the folder of its packages."""
+    """Check out a commit, compile its kernels and its modules, as pip does, and return the folder of its packages."""
     subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
     subprocess.run(["git", "checkout", "-q", commit], cwd=folder, check=True)
     build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     subprocess.run(build, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "src", "packages"], cwd=folder, check=False)
     return folder / "src"
 
 
