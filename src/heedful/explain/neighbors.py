@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.model.kept_examples import KeptExamples, projected, unit
 from heedful.model.model import Model
-from heedful.model.text_reading import listed
-from heedful.runtime.asking import OfFile, texts_of
+from heedful.runtime.asking import each_request, texts_of
 from heedful.text.wide_part import ascending
 
 SHOWN = 3
@@ -116,8 +115,9 @@ def neighbors(
     """
     check_count(count)
     kept, sides = kept_of(model), 2 if model.is_pair else 1
-    given = requests.examples if isinstance(requests, OfFile) else listed(requests)
-    texts = [texts_of(request, number, sides) for number, request in enumerate(given, start=1)]
+    texts = [
+        texts_of(request, number, sides) for number, request in enumerate(each_request(requests), start=1)
+    ]
     vectors = example_vectors(model, texts, kept.network)
     places, cosines = kept.nearest(vectors, count)
     found = []

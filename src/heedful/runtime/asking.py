@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -153,10 +153,8 @@ class RuntimeReading:
             DataError: naming the request, if it is no text or too long.
             UsageError: if it is one string, or no list.
         """
-        if not isinstance(requests, str | list | tuple) and isinstance(requests, OfFile):
-            requests = requests.examples
         block, tokens = Block(), 0
-        for number, request in enumerate(listed(requests), start=1):
+        for number, request in enumerate(each_request(requests), start=1):
             words = self.words_of(request, number, texts)
             block.append((number, words))
             tokens += sum(len(each.ids) for each in words)
@@ -229,6 +227,12 @@ def _cells_of(request: object, number: int) -> tuple[Cells | None, str]:
     if not isinstance(request, str | tuple | list) and isinstance(request, AnExample):
         return request.cells, f"row {request.row or number}"
     return None, f"request {number}"
+
+
+def each_request(requests: object) -> Iterable[Any]:
+    """Return the requests of a list, or the examples of a corpus; see `listed`."""
+    of_file = not isinstance(requests, str | list | tuple) and isinstance(requests, OfFile)
+    return requests.examples if of_file else listed(requests)
 
 
 def single(request: object) -> object:

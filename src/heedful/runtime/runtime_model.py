@@ -17,7 +17,7 @@ from heedful.model.engine import NO_NETWORK
 from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model, in_order
 from heedful.model.text_reading import Limits
-from heedful.runtime.asking import Block, RuntimeReading
+from heedful.runtime.asking import Block, RuntimeReading, each_request
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
@@ -200,6 +200,7 @@ class RuntimeModel(Model[Block, Answered]):
 
     def encode(self, texts: Iterable[str]) -> Floats:
         """See `Model.encode`."""
+        texts = each_request(texts)
         rows = self.vectors(texts)
         if isinstance(texts, Sized):  # a row is forgotten once it is copied
             found = np.zeros((len(texts), self.width), np.float32)
