@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
-import gc
 import importlib
 import io
 import logging
@@ -132,7 +131,6 @@ def main(arguments: list[str] | None = None) -> None:
     alone = threading.current_thread() is threading.main_thread()
     if alone:
         atexit.register(ignore_signals)  # what is registered first is called last
-        gc.set_threshold(50_000)  # at its 700, Python looks for cycles for a tenth of a short training
     code = run(arguments)
     if alone:
         exit_at_once(code)

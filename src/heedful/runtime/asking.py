@@ -231,8 +231,9 @@ def _cells_of(request: object, number: int) -> tuple[Cells | None, str]:
 
 def each_request(requests: object) -> Iterable[Any]:
     """Return the requests of a list, or the examples of a corpus; see `listed`."""
-    of_file = not isinstance(requests, str | list | tuple) and isinstance(requests, OfFile)
-    return requests.examples if of_file else listed(requests)
+    if not isinstance(requests, str | list | tuple) and isinstance(requests, OfFile):
+        return requests.examples
+    return listed(requests)
 
 
 def single(request: object) -> object:
