@@ -5,6 +5,11 @@ constexpr int TILE = 16, BLOCK = 2 * TILE, STEP = TILE * GROUP, COLUMN = TILE * 
 constexpr int WEIGHTS_ROW = PANEL * GROUP * static_cast<int>(sizeof(Weight));  // bytes
 constexpr int SUMS_ROW = PANEL * static_cast<int>(sizeof(Total));
 
+constexpr int STRIP = PANEL;
+using Strip = const Weight*;
+static inline std::int64_t room_of_strip(const Layer&) { return 0; }
+static inline Strip strip_of(const Layer& p, std::int64_t column, char*) { return p.packed + column * p.grouped(); }
+
 // Whole steps: where the terms end within one, it is the last STEP terms, and what was counted before is 0.
 static inline std::int64_t codes_of_row(const Layer& p) {
   return p.grouped() < STEP ? p.grouped() : (p.grouped() + STEP - 1) / STEP * STEP;
@@ -91,8 +96,7 @@ static void dot_line(const Code* codes, std::int64_t step, const Weight* weights
 }
 
 // The sums of at most BLOCK inputs for the first `outputs` of a panel. They wrap around as those of every form do.
-static void dot_panel(const Layer& p, int rows, const Code* codes, const Weight* weights, int outputs,
-                      Total* sums) {
+static void dot_strip(const Layer& p, int rows, const Code* codes, Strip weights, int outputs, Total* sums) {
   const std::int64_t step = codes_of_row(p), last = p.grouped() < STEP ? 0 : p.grouped() - STEP;
   // Tile 5 can have weights where it has as many bytes and rows as they.
   if (p.rows <= TILE || (rows <= TILE && p.grouped() >= STEP)) return dot_line(codes, step, weights, last, sums);

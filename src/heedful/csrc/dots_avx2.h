@@ -3,6 +3,7 @@
 
 using Code = std::int16_t;
 constexpr int OUTPUTS = 4, VECS = 2;
+#define HEEDFUL_WIDE std::int16_t
 constexpr std::int64_t EXACT = std::int64_t{1} << 16;  // terms whose sum 32 bits hold
 using Sums = __m256i;  // of each output two, side by side
 using Codes = __m256i;
@@ -18,9 +19,14 @@ static inline Codes everywhere(const Code* four) {
 static inline Weights weights_at(const std::int8_t* p) {
   return _mm256_cvtepi8_epi16(_mm_load_si128(reinterpret_cast<const __m128i*>(p)));
 }
+static inline Weights weights_at(const std::int16_t* p) {
+  return _mm256_load_si256(reinterpret_cast<const __m256i*>(p));
+}
+static inline void widen(const std::int8_t* p, std::int16_t* to) {
+  _mm256_store_si256(reinterpret_cast<__m256i*>(to), weights_at(p));
+}
 static inline Sums dot(Sums sum, Codes a, Weights w) {
-  sum = _mm256_add_epi32(sum, _mm256_madd_epi16(a, w));
-  asm("" : "+v"(sum));  // it stays in its register
+  asm("vpaddd %1, %0, %0" : "+x"(sum) : "x"(_mm256_madd_epi16(a, w)));  // it stays in its register
   return sum;
 }
 static inline void keep(std::int32_t* to, Sums sum) {

@@ -139,7 +139,7 @@ class Program:
 
     def _of_words(self, ids: Ids, ngrams: Ngrams) -> Mapping[str, Floats]:
         """Return what the first steps make of each word alone."""
-        words = Rows((len(ids),), self._words.of(ids, ngrams))
+        words = Rows((1,) * len(ids), self._words.of(ids, ngrams))  # so that a few are computed at a time
         return {name: rows.whole for name, rows in self._alone({WORDS: words}, 1).items()}
 
     def vector(self, read: Mapping[str, Floats]) -> Floats:

@@ -203,14 +203,15 @@ class WordValues:
             self._asked, self._places = np.zeros(self._room, np.int64), {}
             self._tables = {name: np.empty((self._room, width), np.float32) for name, width in widths.items()}
         ahead = [key for key in new if key in rows]
-        self._add(ahead, {name: x[[rows[key] for key in ahead]] for name, x in values.items()})
+        self._add(ahead, values, [rows[key] for key in ahead])
         if forgotten := [key for key in new if key not in rows]:
-            self._add(forgotten, self._values([first[key] for key in forgotten], ids, ngrams))
+            again = self._values([first[key] for key in forgotten], ids, ngrams)
+            self._add(forgotten, again, list(range(len(forgotten))))
 
-    def _add(self, keys: list[object], values: Mapping[str, Floats]) -> None:
+    def _add(self, keys: list[object], values: Mapping[str, Floats], rows: list[int]) -> None:
         start, stop = len(self._places), len(self._places) + len(keys)
         for name, x in values.items():
-            self._tables[name][start:stop] = x
+            x.take(rows, axis=0, out=self._tables[name][start:stop], mode="clip")
         self._asked[start:stop] = 0
         self._places.update(zip(keys, range(start, stop), strict=True))
 

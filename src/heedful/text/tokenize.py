@@ -115,7 +115,9 @@ class Tokenizer:
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text, without their places."""
-        return [word for chunk in self.chunks(text) for word in self.split(chunk)]
+        plain = self.markup != "token" and (not self.normalize or text.isascii())
+        cut = self.split_chunk if plain else self.split
+        return [word for chunk in self.chunks(text) for word in cut(chunk)]
 
     def tokens(self, text: str) -> Tokens:
         """Return the words of a text and their places."""

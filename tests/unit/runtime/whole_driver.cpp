@@ -102,7 +102,7 @@ int main(int count, char** given) {
     if (count > 1 && std::strcmp(given[1], form)) continue;
     if (heedful_use_whole_form(form)) continue;
     std::printf("%s\n", form);
-    for (const std::int64_t rows : {0, 1, 5, 6, 7, 16, 17, 45})
+    for (const std::int64_t rows : {0, 1, 5, 6, 7, 16, 17, 45, 53})
       for (const std::int64_t terms : {1, 3, 4, 60, 65, 130, 512, 513, 1029})
         for (const std::int64_t outputs : {1, 17, 33, 63, 65, 130}) {
           if (rows > 2 && terms > 200 && outputs > 17) continue;
