@@ -11,7 +11,16 @@ from heedful.errors import UsageError
 from heedful.runtime import kernels, whole_products
 from heedful.runtime.whole_products import FORMS, WholePacked, codes_of, plain_sums, twice
 
-SHAPES = [(1, 1, 1), (7, 300, 300), (13, 257, 65), (6, 128, 64), (49, 600, 6), (3, 5, 130), (2, 1027, 17), (64, 33, 73)]
+SHAPES = [
+    (1, 1, 1),
+    (7, 300, 300),
+    (13, 257, 65),
+    (6, 128, 64),
+    (49, 600, 6),
+    (3, 5, 130),
+    (2, 1027, 17),
+    (64, 33, 73),
+]
 
 
 @pytest.fixture(params=FORMS)
