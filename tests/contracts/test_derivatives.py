@@ -281,6 +281,14 @@ def test_an_encoder_refuses_a_mask_of_numbers(name: str) -> None:
 
 
 @encoder
+def test_an_encoder_spreads_no_mask_over_other_texts(name: str) -> None:
+    module, x = Encoding(build(name)), words()
+    for valid in (REAL[:1], REAL[:, :1], REAL[0]):
+        with pytest.raises(UsageError, match=r"valid must be booleans \[B, L\] = \[4, 7\]"):
+            module.encoder(x, Sentences(REAL.long(), valid))
+
+
+@encoder
 def test_tensors_without_content_get_the_right_shape(name: str) -> None:
     """Counters of operations and planners of memory run a module on the device "meta"."""
     module, x = Encoding(build(name)), words()
@@ -418,6 +426,21 @@ def test_one_whole_graph(name: str) -> None:
 def test_one_whole_graph_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     without_kernels(monkeypatch)
     compare_one_whole_graph("disan")
+
+
+@pytest.mark.parametrize("name", ["bi-lstm", "bi-gru", "disan"])
+def test_compiled_modules_drop_no_derivative(name: str) -> None:
+    torch._dynamo.reset()
+    module, exact = Encoding(build(name, **ONE_LAYER.get(name, {}))), Encoding(specified(name))
+    x, along = words(), inputs((words().shape,), seed=4)[0]
+    compiled = torch.compile(module, backend="eager")
+    for got, want in zip(penalized(compiled, x), penalized(exact, x.double()), strict=True):
+        close(got, want, 1e-3)
+    whole = torch.compile(
+        lambda x: torch.func.jvp(lambda x: module(x, REAL), (x,), (along,)), backend="eager"
+    )
+    _, want = torch.func.jvp(lambda x: exact(x, REAL), (x.double(),), (along.double(),))
+    close(whole(x)[1], want, 1e-3)
 
 
 def compare_one_whole_graph(name: str) -> None:

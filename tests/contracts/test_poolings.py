@@ -112,6 +112,17 @@ def test_the_vector_of_one_word_is_that_word(name: str) -> None:
 
 
 @member
+def test_no_texts_and_no_columns(name: str) -> None:
+    pooling = build(name)
+    for rows, columns in ((0, 3), (2, 0), (0, 0)):
+        states = torch.ones(rows, columns, WIDTH, requires_grad=True)
+        told = pooling(states, states[..., 0] > 0, need_weights=True)
+        assert told.vector.shape == (rows, pooling.width_out)
+        assert not told.vector.any()
+        told.vector.sum().backward()
+
+
+@member
 @pytest.mark.parametrize("width", [1, 4])
 def test_a_batch_without_words_is_zero_with_zero_gradients(name: str, width: int) -> None:
     pooling = build(name)

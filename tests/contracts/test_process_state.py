@@ -214,7 +214,7 @@ def use(folder: Path, asked: object) -> str:
 def test_a_model_is_loaded_and_explained_the_same_whatever_the_caller_has_set(
     name: str, saved: dict[str, tuple[Path, object]]
 ) -> None:
-    want = use(*saved[name])
+    want, before = use(*saved[name]), state()
     for around in (
         "inference mode",
         "no_grad",
@@ -224,6 +224,7 @@ def test_a_model_is_loaded_and_explained_the_same_whatever_the_caller_has_set(
     ):
         with SURROUNDINGS[around]():
             assert use(*saved[name]) == want, around
+        assert state() == before, around
 
 
 def test_own_state_of_torch() -> None:

@@ -113,20 +113,24 @@ def check_valid(valid: Tensor, shape: Sequence[int], name: str = "valid") -> Non
         )
 
 
-def padding_of(valid: Tensor) -> Tensor:
+def padding_of(x: Tensor, valid: Tensor) -> Tensor:
     """Return where a batch is padding.
 
     Args:
+        x: [B, L, D].
         valid: True at a real token, [B, L] bool.
 
     Returns:
         True at padding, [B, L, 1] bool.
 
     Raises:
-        UsageError: if it is not boolean: ``~`` of a mask of whole numbers is no mask.
+        UsageError: if it is not boolean, where ``~`` means another thing, or of another batch, which would be spread.
     """
-    if valid.dtype != torch.bool:
-        raise UsageError(f"valid must be booleans [B, L], True at a real token; got {valid.dtype}")
+    if valid.shape != x.shape[:-1] or valid.dtype != torch.bool:
+        raise UsageError(
+            f"valid must be booleans [B, L] = {list(x.shape[:-1])}, True at a real token; got {valid.dtype} "
+            f"{list(valid.shape)}"
+        )
     return ~valid[..., None]
 
 

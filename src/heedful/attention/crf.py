@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention.choice import TorchImpl, check_valid, choose
+from heedful.attention.derivatives import plain_is_wanted
 from heedful.errors import UsageError
 
 _MOST = 700.0
@@ -180,7 +181,7 @@ class _LogPartition(torch.autograd.Function):
         """Return the expected counts, each sentence times what comes from above."""
         scores, valid, follows, first, last = ctx.saved_tensors
         (above,) = upstream
-        if torch.is_grad_enabled():  # for derivatives of the gradient
+        if plain_is_wanted(above):
             inputs = (scores, follows, first, last)
             total = crf_reference(scores, valid, Chain(follows, first, last))
             found = torch.autograd.grad(total, inputs, above, create_graph=True, allow_unused=True)

@@ -34,8 +34,8 @@ def read_expression(text: str, named: Callable[[str, str | None], Rule | str]) -
     Raises:
         UsageError: if the text is no such expression.
     """
-    if len(text) > _LONGEST:
-        raise UsageError(f"mask {text!r:.60}: has {len(text):,} characters, and at most {_LONGEST} are read")
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise UsageError(f"mask {text!r:.60}: expected a text of at most {_LONGEST} characters")
     parser = _Parser(text, named)
     try:
         found = parser.either()

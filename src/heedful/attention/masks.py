@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention.mask_expressions import read_expression
-from heedful.attention.visibility import Band, Visible
+from heedful.attention.visibility import FAR, Band, Visible, check_visible
 from heedful.errors import UsageError, nearest
 from heedful.structures import Sentences
 
@@ -113,6 +114,7 @@ class Either(Joined):
 
 
 def _dense(visible: Visible, sentences: Sentences) -> Tensor:
+    check_visible(visible, sentences.valid)
     if isinstance(visible, Band):
         return visible.keep(sentences.valid.shape[1], sentences.valid.device)
     return visible
@@ -199,8 +201,8 @@ def arcs(width: int) -> Mask:
 
 
 def _check_width(width: object, mask: str, unit: str) -> None:
-    if not isinstance(width, int) or isinstance(width, bool) or width < 0:
-        raise UsageError(f"{mask}: width must be a whole number of {unit}, 0 or more; got {width!r}")
+    if not isinstance(width, int) or isinstance(width, bool) or not 0 <= width <= FAR:
+        raise UsageError(f"{mask}: width must be a whole number of {unit} from 0 to {FAR}; got {width!r}")
 
 
 def _parsed(parse: Tensor | None, mask: str) -> Tensor:
@@ -303,16 +305,21 @@ def register_mask(name: str, mask: type[Mask]) -> None:
     Raises:
         UsageError: if the name is taken by another mask or cannot be written in settings, or the class does not fit.
     """
-    if not re.fullmatch("[a-z_]+", name):
+    if not (isinstance(name, str) and re.fullmatch("[a-z_]+", name)):
         raise UsageError(f"register_mask: a name has small letters and '_' alone; got {name!r}")
     if not (isinstance(mask, type) and issubclass(mask, Mask) and is_dataclass(mask)):
         raise UsageError(
             f"register_mask({name!r}): expected a dataclass that derives from Mask; got {mask!r}"
         )
-    if len(fields(mask)) > 1:
+    try:
+        inspect.signature(mask).bind(*fields(mask)[:1])
+        fits = len(fields(mask)) < 2 and not inspect.isabstract(mask)
+    except TypeError:
+        fits = False
+    if not fits:
         raise UsageError(
-            f"register_mask({name!r}): {mask.__name__} has {len(fields(mask))} fields; settings can write at most one, "
-            "a whole number"
+            f"register_mask({name!r}): {mask.__name__} must have a method visible and at most one field, "
+            "a whole number that stands first, since settings can write no more"
         )
     if (name in _WITHOUT_NUMBER or name in _WITH_NUMBER) and _OF_CLASS.get(name) is not mask:
         raise UsageError(f"register_mask: the name {name!r} is taken; choose another")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from heedful.attention.choice import AttentionResult
+from heedful.attention.choice import AttentionResult, padding_of
 from heedful.attention.derivatives import transformed
 from heedful.attention.native import LIBRARY, define_self_adjoint
 from heedful.errors import UsageError
@@ -101,11 +101,7 @@ def clear_padding(x: Tensor, valid: Tensor) -> Tensor:
     Raises:
         UsageError: if shapes or dtype disagree.
     """
-    if valid.shape != x.shape[:-1] or valid.dtype != torch.bool:
-        raise UsageError(
-            f"valid must be booleans of the shape of x without its last axis, {list(x.shape[:-1])}; got {valid.dtype} "
-            f"{list(valid.shape)}"
-        )
+    padding_of(x, valid)  # refuses what is no mask of x
     return _anywhere(x, valid) if transformed() else _clear(x, valid)
 
 

@@ -7,6 +7,7 @@ implementation visits only what is visible. Anything else is a dense tensor of b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 from torch import Tensor
@@ -80,16 +81,24 @@ Visible = Band | Tensor
 
 
 def check_visible(visible: Visible, valid: Tensor, name: str = "visible") -> None:
-    """Refuse what is neither a band nor booleans [L, L] or [B, L, L]."""
+    """Refuse what is neither a band of whole numbers nor booleans [L, L] or [B, L, L]."""
     batch, length = valid.shape
-    if isinstance(visible, Band):
+    if isinstance(visible, Band) and all(
+        isinstance(end, SupportsIndex) and abs(end.__index__()) <= FAR for end in visible.bounds
+    ):
         return
-    wanted = (length, length) if visible.dim() == 2 else (batch, length, length)
-    if visible.dtype != torch.bool or visible.shape != wanted:
-        raise UsageError(
-            f"{name} must be a Band or booleans [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got "
-            f"{visible.dtype} {list(visible.shape)}. Build one with heedful.attention.masks."
-        )
+    tensor = isinstance(visible, Tensor)
+    if (
+        tensor
+        and visible.dtype == torch.bool
+        and visible.shape in ((length, length), (batch, length, length))
+    ):
+        return
+    found = f"{visible.dtype} {list(visible.shape)}" if tensor else f"{visible!r:.99}"
+    raise UsageError(
+        f"{name} must be a Band or booleans [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got {found}. Build "
+        "one with heedful.attention.masks."
+    )
 
 
 def dense_keep(visible: Visible, valid: Tensor) -> Tensor:

@@ -94,7 +94,7 @@ class MultiHeadEncoder(EncoderOf[MultiHeadConfig]):
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K], one a head."""
         signal = self.config.signal * positional_signal(x.shape[1], self.width_in, x)
-        x = (x + signal).masked_fill(padding_of(sentences.valid), 0)
+        x = (x + signal).masked_fill(padding_of(x, sentences.valid), 0)
         query, key, value = self.projections(x)
         attended = self.attention(query, key, value, sentences, need_weights=need_weights)
         states = join_heads(attended.output)
@@ -210,7 +210,7 @@ class CnnEncoder(EncoderOf[CnnConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. There are no maps and no gates."""
-        padding = padding_of(sentences.valid)
+        padding = padding_of(x, sentences.valid)
         x = x.masked_fill(padding, 0)
         states = torch.cat([window(x) for window in self.windows], dim=-1)
         return ContextStates(activate(states, self.config.activation).masked_fill(padding, 0))
@@ -252,7 +252,7 @@ class HierarchicalCnnEncoder(EncoderOf[HierarchicalCnnConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. There are no maps and no gates."""
-        padding = padding_of(sentences.valid)
+        padding = padding_of(x, sentences.valid)
         x = x.masked_fill(padding, 0)
         for number, layer in enumerate(self.layers):
             value, gate = activate(layer(x), self.config.activation).chunk(2, dim=-1)

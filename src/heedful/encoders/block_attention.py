@@ -86,7 +86,7 @@ class _Direction(nn.Module):
         self, x: Tensor, valid: Tensor, size: int, *, need_weights: bool
     ) -> tuple[Tensor, Tensor | None, Tensor]:
         """Map [B, L, D], L a multiple of the block's size r, to states, weights [B N, r, r, D] and gate."""
-        hidden = self.hidden(x).masked_fill(padding_of(valid), 0)
+        hidden = self.hidden(x).masked_fill(padding_of(x, valid), 0)
         batch, length, width = shape = hidden.shape
         count = length // size
         blocks, real = hidden.view(batch * count, size, width), valid.view(batch * count, size)
@@ -135,7 +135,7 @@ class BiBlosanEncoder(EncoderOf[BiBlosanConfig]):
         Maps are feature-wise, [B, Q, K, D], one a mask, and tell what a word sees within its block.
         """
         valid, length = sentences.valid, x.shape[1]
-        x = x.masked_fill(padding_of(valid), 0)
+        x = x.masked_fill(padding_of(x, valid), 0)
         size = self.config.block_length
         if not torch.compiler.is_compiling():  # what is traced serves every length
             size = max(1, min(size, length))  # a block longer than every text is not filled up
@@ -147,12 +147,16 @@ class BiBlosanEncoder(EncoderOf[BiBlosanConfig]):
         x, whole = functional.pad(x, (0, 0, 0, missing)), functional.pad(valid, (0, missing))
         parts = [part(x, whole, size, need_weights=need_weights) for part in self.directions]
         found = side_by_side(parts, self.config.directions)
-        states = found.states[:, :length].masked_fill(padding_of(valid), 0)
+        states = found.states[:, :length]
         maps = {
             replace(place, kind="in blocks"): _on_diagonal(weights, len(x))[:, :length, :length]
             for place, weights in found.maps.items()
         }
-        return ContextStates(states, maps, {place: gate[:, :length] for place, gate in found.gates.items()})
+        return ContextStates(
+            states.masked_fill(padding_of(states, valid), 0),
+            maps,
+            {place: gate[:, :length] for place, gate in found.gates.items()},
+        )
 
 
 def _on_diagonal(weights: Tensor, batch: int) -> Tensor:

@@ -246,6 +246,6 @@ class EmbeddingEncoder(EncoderOf[EmbeddingConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. There are no maps and no gates."""
-        padding = padding_of(sentences.valid)
+        padding = padding_of(x, sentences.valid)
         x = x.masked_fill(padding, 0)
         return ContextStates(x if self.layer is None else self.layer(x).masked_fill(padding, 0))

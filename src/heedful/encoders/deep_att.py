@@ -180,7 +180,7 @@ class _Stack(EncoderOf[AnyConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are named by layer and head."""
-        padding = padding_of(sentences.valid)
+        padding = padding_of(x, sentences.valid)
         scaled = x.masked_fill(padding, 0) * self.width_in**0.5
         x = self.place(scaled + self.bias.to(x.dtype)).masked_fill(padding, 0)
         x, maps = in_layers(self.layers, x, sentences, need_weights=need_weights)

@@ -124,7 +124,7 @@ class DistanceSanBlock(nn.Module):
         )
         context = self.output_norm(self.output(attended.output.transpose(1, 2).flatten(-2)))
         fused, gate = self.gate(x, context)
-        states = self.feed_forward(fused).masked_fill(padding_of(valid), 0)
+        states = self.feed_forward(fused).masked_fill(padding_of(x, valid), 0)
         weights = attended.weights
         return states, None if weights is None else weights.permute(0, 2, 3, 1), gate
 
@@ -148,6 +148,6 @@ class DistanceSanEncoder(EncoderOf[DistanceSanConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K, H], one a mask, heads last."""
-        x = x.masked_fill(padding_of(sentences.valid), 0)
+        x = x.masked_fill(padding_of(x, sentences.valid), 0)
         parts = [block(x, sentences, need_weights=need_weights) for block in self.blocks]
         return side_by_side(parts, self.config.masks, axis="heads")

@@ -60,7 +60,7 @@ class IntraSentenceEncoder(EncoderOf[IntraSentenceConfig]):
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. The one map is [B, Q, K]; there are no gates."""
         valid = sentences.valid
-        x = x.masked_fill(padding_of(valid), 0)
+        x = x.masked_fill(padding_of(x, valid), 0)
         compared = self.compare(x)
         position = torch.arange(x.shape[1], device=x.device)
         distance = (position[:, None] - position[None, :]).abs().clamp(max=self.config.distance)

@@ -147,7 +147,7 @@ class MdmanEncoder(EncoderOf[MdmanConfig]):
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps of "self" are feature-wise, those of "dot" one number a pair."""
         valid = sentences.valid
-        x = x.masked_fill(padding_of(valid), 0)
+        x = x.masked_fill(padding_of(x, valid), 0)
         policy = None if self.policy is None else self._choose(self.policy, x, valid)
         h = x if self.hidden is None else self.hidden(x)
         directions = list(_DIRECTIONS.values()) * len(self.config.attentions)
@@ -156,7 +156,7 @@ class MdmanEncoder(EncoderOf[MdmanConfig]):
             for way, band in zip(self.ways, directions, strict=True)
         ]
         states, shares = self.fusion([fused for fused, _, _ in results])
-        states = states.masked_fill(padding_of(valid), 0)
+        states = states.masked_fill(padding_of(x, valid), 0)
         if not need_weights:
             return ContextStates(states, policy=policy)
         maps = {place: found.weights for place, (_, found, _) in zip(self.places, results, strict=True)}

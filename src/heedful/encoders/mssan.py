@@ -192,7 +192,7 @@ class MssanBlock(nn.Module):
         """
         context, weights = self.attention(x, valid, prior, need_weights=need_weights)
         fused, gate = self.gate(x, context, valid)
-        return self.feed_forward(fused).masked_fill(padding_of(valid), 0), weights, gate
+        return self.feed_forward(fused).masked_fill(padding_of(x, valid), 0), weights, gate
 
 
 class MssanEncoder(EncoderOf[MssanConfig]):
@@ -224,7 +224,7 @@ class MssanEncoder(EncoderOf[MssanConfig]):
         """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K], one a head; gates one a block."""
         self._tell_fallback(sentences)
         valid = sentences.valid
-        x = x.masked_fill(padding_of(valid), 0)
+        x = x.masked_fill(padding_of(x, valid), 0)
         priors = prior_bias(
             self.priors,
             self.config.alpha,

@@ -353,7 +353,7 @@ class MtsaPaperEncoder(EncoderOf[MtsaPaperConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a head."""
-        padding, heads = padding_of(sentences.valid), self.config.heads
+        padding, heads = padding_of(x, sentences.valid), self.config.heads
         x = x.masked_fill(padding, 0)
         dropped = dropout(x, self.config.dropout, self.training)
         query, key, value = (

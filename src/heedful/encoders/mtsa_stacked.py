@@ -112,7 +112,7 @@ class MtsaStackedEncoder(EncoderOf[MtsaStackedConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a layer and head."""
-        padding = padding_of(sentences.valid)
+        padding = padding_of(x, sentences.valid)
         x = x.masked_fill(padding, 0)
         maps: dict[MapPlace, Tensor] = {}
         for number, layer in enumerate(self.layers, start=1):

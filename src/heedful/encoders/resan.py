@@ -272,7 +272,7 @@ class ResanEncoder(EncoderOf[ResanConfig]):
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, D], one a mask."""
         valid = sentences.valid
-        x = x.masked_fill(padding_of(valid), 0)
+        x = x.masked_fill(padding_of(x, valid), 0)
         selection = self.policy(x, valid)
         parts = [block(x, sentences, selection, need_weights=need_weights) for block in self.blocks]
         return side_by_side(parts, self.config.directions, policy=self._record(selection, valid))
@@ -287,6 +287,6 @@ class ResanEncoder(EncoderOf[ResanConfig]):
 
 def _mean_of_others(h: Tensor, valid: Tensor) -> Tensor:
     """Average every other real token, for every token: [B, L, D]; zero where there is no other."""
-    h = h.masked_fill(padding_of(valid), 0)
+    h = h.masked_fill(padding_of(h, valid), 0)
     others = (valid.sum(dim=1) - 1).clamp(min=1)
     return (h.sum(dim=1, keepdim=True) - h) / others[:, None, None]

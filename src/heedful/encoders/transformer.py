@@ -133,7 +133,7 @@ class TransformerStack(nn.Module):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`."""
-        padding = padding_of(sentences.valid)
+        padding = padding_of(x, sentences.valid)
         x = x + positional_signal(x.shape[1], x.shape[2], x, exponent=1.0)
         x = dropout(x.masked_fill(padding, 0), self.dropout, self.training)
         x, maps = in_layers(self.layers, x, sentences, need_weights=need_weights)

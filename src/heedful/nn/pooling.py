@@ -68,7 +68,9 @@ class MaxPooling(Pooling):
 
     def forward(self, states: Tensor, valid: Tensor, *, need_weights: bool = False) -> Pooled:
         """Pool; see `Pooling.forward`. The weight of a token is 1 for the features it wins."""
-        masked = states.masked_fill(padding_of(valid), torch.finfo(states.dtype).min)
+        masked = states.masked_fill(padding_of(states, valid), torch.finfo(states.dtype).min)
+        if not states.shape[1]:  # torch takes no largest of nothing
+            return Pooled(states.sum(dim=1), torch.zeros_like(states) if need_weights else None)
         value, winner = masked.max(dim=1)
         has_words = valid.any(dim=1, keepdim=True)
         vector = value.masked_fill(~has_words, 0)

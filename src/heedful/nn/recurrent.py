@@ -157,7 +157,7 @@ class BothWays(nn.Module):
         Returns:
             [B, L, 2 C], exactly zero at padding.
         """
-        padding = padding_of(valid)
+        padding = padding_of(x, valid)
         x = x.masked_fill(padding, 0)
         turned = reverse_words(self.from_right(reverse_words(x, valid)), valid)
         return torch.cat([self.from_left(x), turned], dim=-1).masked_fill(padding, 0)

@@ -12,7 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from heedful.attention.derivatives import Context, transformed
+from heedful.attention.derivatives import (
+    Context,
+    differentiable_gradients,
+    plain_is_wanted,
+    transformed,
+)
 from heedful.attention.native import define_operator
 
 Steps = Callable[[Tensor, Sequence[Tensor]], Tensor]
@@ -64,14 +69,16 @@ _LSTM_IN_BFLOAT16 = torch.backends.cpu.get_cpu_capability() not in ("DEFAULT", "
 
 def run_lstm(x: Tensor, weights: Sequence[Tensor], *, training: bool) -> Tensor:
     """Compute an LSTM: [B, L, D] to [B, L, C]; weights are those of `torch.lstm`."""
+    if transformed():
+        return lstm_steps(x, weights)
     if torch.compiler.is_compiling():
         return _whole_lstm(x, list(weights))
-    return lstm_steps(x, weights) if transformed() else _fast_lstm(x, weights, training)
+    return _fast_lstm(x, weights, training)
 
 
 def run_gru(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
     """Compute a GRU: [B, L, D] to [B, L, C]; see `gru_steps`."""
-    if torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() and not transformed():
         return _whole_gru(x, list(weights))
     return gru_steps(x, weights)
 
@@ -92,8 +99,8 @@ def _fast_lstm(x: Tensor, weights: Sequence[Tensor], training: bool = True) -> T
 _Saved = tuple[Tensor, ...]
 
 
-def _as_operator(name: str, steps: Steps) -> Callable[[Tensor, list[Tensor]], Tensor]:
-    """Register ``heedful::name``, whose backward pass computes the steps again."""
+def _as_operator(name: str, steps: Steps, plain: Steps) -> Callable[[Tensor, list[Tensor]], Tensor]:
+    """Register ``heedful::name``, whose backward pass computes the steps again, or those that have all derivatives."""
 
     def forward(x: Tensor, weights: list[Tensor]) -> Tensor:
         return steps(x, weights).contiguous()
@@ -117,7 +124,12 @@ def _as_operator(name: str, steps: Steps) -> Callable[[Tensor, list[Tensor]], Te
 
     def differentiate(ctx: Context[_Saved, None], grad: Tensor) -> tuple[Tensor, list[Tensor]]:
         x, *weights = ctx.saved_tensors
-        of_x, *of_weights = gradients(grad, x, weights)
+        if plain_is_wanted(grad):
+            of_x, *of_weights = differentiable_gradients(
+                lambda x, *weights: plain(x, weights), ctx.saved_tensors, (grad,)
+            )
+        else:
+            of_x, *of_weights = gradients(grad, x, weights)
         return of_x, of_weights
 
     gradients = define_operator(
@@ -136,5 +148,5 @@ def _as_operator(name: str, steps: Steps) -> Callable[[Tensor, list[Tensor]], Te
     )
 
 
-_whole_lstm = _as_operator("lstm", _fast_lstm)
-_whole_gru = _as_operator("gru", gru_steps)
+_whole_lstm = _as_operator("lstm", _fast_lstm, lstm_steps)
+_whole_gru = _as_operator("gru", gru_steps, gru_steps)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor
 
+from heedful.attention.randomness import drawing_from, seeded
 from heedful.data.readers.reading import ROLES
 from heedful.errors import ArtifactError, UsageError
 from heedful.machine import threads
@@ -89,6 +90,7 @@ READ_ELSEWHERE = frozenset({"data.languages"})
 
 
 @own_torch_state()
+@drawing_from(seeded(0))  # weights that those of the folder replace
 def load_model(
     path: Path | str, *, max_tokens: int | None = None, truncate: Literal["error", "head"] | None = None
 ) -> AnyModel:

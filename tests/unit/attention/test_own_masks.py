@@ -100,6 +100,29 @@ def test_a_registered_mask_reads_back_from_its_text() -> None:
     register_mask("even", EvenMask)  # again, as a module that is loaded twice does
 
 
+@dataclass(frozen=True)
+class GivenMask(Mask):
+    """Show what a test says, of whatever kind."""
+
+    shown: Any
+
+    def visible(self, sentences: Sentences) -> Any:
+        return self.shown
+
+
+NO_MASKS = (None, "forward", torch.ones(4, 4), torch.ones(4, dtype=torch.bool), Band(-0.5, 1), Band(1 << 70))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shown", NO_MASKS)
+def test_what_a_mask_of_your_own_gives_is_checked(shown: object) -> None:
+    encoder = DisanEncoder(8, DisanConfig(masks=("forward",)))
+    valid = torch.ones(2, 4, dtype=torch.bool)
+    for mask in (GivenMask(shown), GivenMask(shown) & forward(), parse_mask("window(1)") | GivenMask(shown)):
+        encoder.blocks[0].mask = mask
+        with pytest.raises(UsageError, match=r"must be a Band or booleans .* = \[2, 4, 4\]; got"):
+            encoder(torch.randn(2, 4, 8), Sentences(valid.long(), valid))
+
+
 def test_objects_are_settings() -> None:
     both = (EvenMask(), forward() & BehindMask(1))
     for kind in (DisanConfig, MtsaConfig):
