@@ -211,7 +211,7 @@ def test_what_is_refused_is_said_in_a_line(trained, parts: Path, tmp_path: Path)
         (model, tmp_path / "n.csv", tmp_path / "o", ("--jobs", 1), ExitCode.BAD_DATA, "no column 'text'"),
         (model, every, output, ("--column", "text=id"), ExitCode.BAD_DATA, "holds int32, and text was"),
         (model, every, output, ("--max-tokens", 9), ExitCode.USAGE, "with another max-tokens (null, now 9)"),
-        (model, every, output, ("--format", "csv"), ExitCode.USAGE, "with another format"),
+        (model, every, output, ("--format", "csv"), ExitCode.USAGE, 'with another format ("", now csv)'),
         (model, other / "*", tmp_path / "o", (), ExitCode.BAD_DATA, "part-c.parquet: not a readable Parquet"),
         (model, parts / "part-b*", output, (), ExitCode.USAGE, "which --input does not name any more"),
         (model, every, parts, (), ExitCode.USAGE, "name another folder"),

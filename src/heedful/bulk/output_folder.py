@@ -135,4 +135,4 @@ class OutputFolder:
 
 
 def _shown(value: object) -> str:
-    return f"{value if isinstance(value, str) else json.dumps(value):.40}"
+    return f"{value if value and isinstance(value, str) else json.dumps(value):.40}"

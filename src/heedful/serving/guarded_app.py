@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import time
 import traceback
 from abc import ABC, abstractmethod
@@ -30,6 +31,7 @@ _HEADERS = [
 ]
 _ASKED, _KNOWN = ("Authorization", "Content-Type", "Accept"), 600
 """Headers that a page of another site may send, and seconds for which its browser need not ask again."""
+_HOST = re.compile(rb"(\[[0-9a-z:.]+\]|[\w.~!$&'()*+,;=%-]*)(:\d*)?")
 _GONE = 499
 """What is counted for a client that went away before its request was whole."""
 Handler = Callable[[Request], Awaitable[Response]]
@@ -152,6 +154,9 @@ class GuardedApp(ABC):
             message = f"HTTP/1.1 needs one header Host; {len(hosts)} came."
             raise Refused(HTTPStatus.BAD_REQUEST, "host", message)
         host = headers.get(b"host", b"").lower()
+        if not _HOST.fullmatch(host):
+            message = "Host must be a name or an address, and perhaps a port behind a colon."
+            raise Refused(HTTPStatus.BAD_REQUEST, "host", message)
         bare = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
         if self._own_names and host and bare not in self._own_names:
             message = "this server has another name. Use one that it was started with (--host, --allow-host)."

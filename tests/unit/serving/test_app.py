@@ -268,6 +268,10 @@ def test_other_names_of_the_server(folders: dict[str, Path]) -> None:
             ("[::1]:80", 200),
             ("LOCALHOST", 200),
             ("evil.example", 421),
+            ("localhost:port", 400),
+            ("local host", 400),
+            ("user@localhost", 400),
+            ("[::1", 400),
         ):
             assert app.ask("/health/live", None, {"host": name}).status == status, name
 

@@ -39,6 +39,7 @@ _COMPRESSED = {b"\x1f\x8b": ".gz", b"BZh91AY&SY": ".bz2", b"\xfd7zXZ\0": ".xz", 
 """First bytes of what is compressed, and the ending by which it is unpacked."""
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"%PDF-")
+_PAGES = (b"<!doctype html", b"<html")
 _WIDE = ("utf-16", "utf-32")
 """Beginnings of the names of encodings that do not extend ASCII, and that are read as UTF-8."""
 
@@ -175,6 +176,8 @@ def _without_mark(raw: bytes, source: str) -> bytes:
         )
     if raw.startswith(_PICTURES):
         raise DataError(f"{source}: is a picture or a PDF and not text; check that it is the right file")
+    if raw.strip().lower().startswith(_PAGES) and raw.count(b"<") == 1:
+        raise DataError(f"{source}: is a web page; download the file that the page shows")
     if ending := next((ending for mark, ending in _COMPRESSED.items() if raw.startswith(mark)), ""):
         raise DataError(f"{source}: is compressed; give it a name that ends in {ending}")
     if raw.startswith(_POINTER):
