@@ -176,8 +176,6 @@ def _without_mark(raw: bytes, source: str) -> bytes:
         )
     if raw.startswith(_PICTURES):
         raise DataError(f"{source}: is a picture or a PDF and not text; check that it is the right file")
-    if raw.strip().lower().startswith(_PAGES) and raw.count(b"<") == 1:
-        raise DataError(f"{source}: is a web page; download the file that the page shows")
     if ending := next((ending for mark, ending in _COMPRESSED.items() if raw.startswith(mark)), ""):
         raise DataError(f"{source}: is compressed; give it a name that ends in {ending}")
     if raw.startswith(_POINTER):
@@ -192,4 +190,6 @@ def _without_mark(raw: bytes, source: str) -> bytes:
         )
     while raw.startswith(codecs.BOM_UTF8):  # some programs write a second mark before the one that is there
         raw = raw.removeprefix(codecs.BOM_UTF8)
+    if raw.strip().lower().startswith(_PAGES) and raw.count(b"<") == 1:
+        raise DataError(f"{source}: is a web page; download the file that the page shows")
     return raw

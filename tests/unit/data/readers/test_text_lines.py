@@ -127,7 +127,7 @@ def test_where_a_file_is_not_of_its_encoding(tmp_path: Path, raw: bytes, asked: 
         (bz2.compress(b"text,label\n"), r"is compressed; give it a name that ends in \.bz2"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\n", "is a pointer of Git LFS"),
         (b"<!DOCTYPE html>\n<html>\n", "is a web page; download the file"),
-        (b'<html lang="en">\n<p>a,b\n', "is a web page; download the file"),
+        (b'\xef\xbb\xbf<html lang="en">\n<p>a,b\n', "is a web page; download the file"),
     ],
 )
 def test_what_only_bears_the_name_of_a_text_is_named(tmp_path: Path, raw: bytes, said: str) -> None:
