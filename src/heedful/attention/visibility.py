@@ -83,22 +83,19 @@ Visible = Band | Tensor
 def check_visible(visible: Visible, valid: Tensor, name: str = "visible") -> None:
     """Refuse what is neither a band of whole numbers nor booleans [L, L] or [B, L, L]."""
     batch, length = valid.shape
-    if isinstance(visible, Band) and all(
-        isinstance(end, SupportsIndex) and abs(end.__index__()) <= FAR for end in visible.bounds
-    ):
-        return
-    tensor = isinstance(visible, Tensor)
-    if (
-        tensor
-        and visible.dtype == torch.bool
-        and visible.shape in ((length, length), (batch, length, length))
-    ):
-        return
-    found = f"{visible.dtype} {list(visible.shape)}" if tensor else f"{visible!r:.99}"
-    raise UsageError(
-        f"{name} must be a Band or booleans [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got {found}. Build "
-        "one with heedful.attention.masks."
-    )
+    if isinstance(visible, Band):
+        fits = all(isinstance(end, SupportsIndex) and abs(end.__index__()) <= FAR for end in visible.bounds)
+    else:
+        shapes = ((length, length), (batch, length, length))
+        fits = isinstance(visible, Tensor) and visible.dtype == torch.bool and tuple(visible.shape) in shapes
+    if not fits:
+        found = (
+            f"{visible.dtype} {list(visible.shape)}" if isinstance(visible, Tensor) else f"{visible!r:.99}"
+        )
+        raise UsageError(
+            f"{name} must be a Band or booleans [L, L] or [B, L, L] = [{batch}, {length}, {length}]; got {found}. "
+            "Build one with heedful.attention.masks."
+        )
 
 
 def dense_keep(visible: Visible, valid: Tensor) -> Tensor:
