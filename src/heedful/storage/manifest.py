@@ -201,7 +201,8 @@ def refuse_no_folder(folder: Path) -> None:
         ArtifactError: if it is none.
     """
     if not os.path.isdir(folder):
-        advice = _nearest_folder(folder) or "Check the path."
+        package = "" if os.sep in str(folder) else ", or install the package that has it, such as heedful-en"
+        advice = _nearest_folder(folder) or f"Check the path{package}."
         raise ArtifactError(f"{folder}: expected a folder written by heedful; there is none. {advice}")
 
 

@@ -167,6 +167,8 @@ def test_the_folder_that_is_meant_is_named(copy: Path, tmp_path: Path) -> None:
         load_model_folder(runs / "reviws")
     with pytest.raises(ArtifactError, match=r"there is none\. Check the path\."):
         load_model_folder(runs / "something else")
+    with pytest.raises(ArtifactError, match=r"Check the path, or install the package .* heedful-en\."):
+        load_model_folder(Path("en-sentence"))
     with pytest.raises(ArtifactError, match=r"It holds the runs reviews: name one of them\."):
         load_model_folder(runs)
 
