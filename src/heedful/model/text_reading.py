@@ -96,19 +96,21 @@ class Limits:
         return changed
 
 
-def listed(given: object, what: str = "requests") -> Iterable[Any]:
+def listed(requests: object, what: str = "requests") -> Iterable[Any]:
     """Return the items of a list, or of a column of NumPy, pandas or pyarrow, as plain values.
 
     Raises UsageError, naming what they are, for one string, for what is no list, and for what has no order of rows.
     """
-    if isinstance(given, list | tuple):
-        return given
-    if isinstance(given, str | bytes):
-        raise UsageError(f"expected a list of {what}, got one string: write [{given!r:.60}]")
-    plain = next((getattr(given, way)() for way in ("to_pylist", "tolist") if hasattr(given, way)), given)
-    unordered = isinstance(given, Set | Mapping) and not isinstance(given, KeysView)
-    table = plain is given and (hasattr(given, "columns") or hasattr(given, "toarray"))
+    if isinstance(requests, list | tuple):
+        return requests
+    if isinstance(requests, str | bytes):
+        raise UsageError(f"expected a list of {what}, got one string: write [{requests!r:.60}]")
+    plain = next(
+        (getattr(requests, way)() for way in ("to_pylist", "tolist") if hasattr(requests, way)), requests
+    )
+    unordered = isinstance(requests, Set | Mapping) and not isinstance(requests, KeysView)
+    table = plain is requests and (hasattr(requests, "columns") or hasattr(requests, "toarray"))
     if unordered or table or isinstance(plain, str) or not isinstance(plain, Iterable):
-        came = " ".join(f"{type(given).__name__} {given!r:.60}".split())
+        came = " ".join(f"{type(requests).__name__} {requests!r:.60}".split())
         raise UsageError(f"expected a list of {what}, got {came}")
     return plain

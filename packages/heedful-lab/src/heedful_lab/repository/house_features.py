@@ -205,5 +205,8 @@ def is_new(place: str) -> bool:
 
     Args:
         place: its path below the package, with "/".
+
+    Returns:
+        Whether it does.
     """
     return any(fnmatch(place, pattern) for patterns in NEW_FEATURES.values() for pattern in patterns)
