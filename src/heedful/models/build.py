@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, cast
 
 from torch import Tensor
@@ -136,8 +136,13 @@ def register_encoder(name: str, settings: type[Settings], encoder: type[ContextE
         encoder: is built from the width of the word vectors and its settings.
 
     Raises:
-        UsageError: if the name is taken by another encoder.
+        UsageError: if the name is taken by another encoder or no settings can write it, or the classes do not fit.
     """
+    _check_registered("register_encoder", name, encoder)
+    if not (isinstance(settings, type) and issubclass(settings, Settings) and is_dataclass(settings)):
+        raise UsageError(
+            f"register_encoder({name!r}): expected a dataclass that derives from Settings; got {settings!r}"
+        )
     taken = name in NETWORKS or ENCODERS.get(name, (settings, encoder)) != (settings, encoder)
     if taken or name == NO_NETWORK:
         raise UsageError(f"register_encoder: the name {name!r} is taken; choose another")
@@ -153,13 +158,23 @@ def register_pooling(name: str, pooling: Callable[[int], Pooling]) -> None:
             the states.
 
     Raises:
-        UsageError: if the name is taken by another pooling.
+        UsageError: if the name is taken by another pooling or no settings can write it, or nothing can be called.
     """
+    _check_registered("register_pooling", name, pooling)
     if name in POOLINGS and _OWN_POOLINGS.get(name) is not pooling:
         raise UsageError(f"register_pooling: the name {name!r} is taken; choose another")
     _OWN_POOLINGS[name] = pooling
     POOLINGS[name] = lambda width, _: pooling(width)
     take_name(PoolingName, name)
+
+
+def _check_registered(what: str, name: object, made: object) -> None:
+    if not (isinstance(name, str) and name.strip()):
+        raise UsageError(f"{what}: a name is a text that settings can write; got {name!r}")
+    if not callable(made):
+        raise UsageError(
+            f"{what}({name!r}): expected a class, or a function that makes one of them; got {made!r}"
+        )
 
 
 def encoder_config(config: ModelConfig) -> object:

@@ -171,6 +171,24 @@ def test_what_cannot_be_registered_is_refused() -> None:
     register_pooling("last", LastPooling)  # again
 
 
+@pytest.mark.parametrize("name", [None, "", " ", 3])
+def test_encoders_and_poolings_have_names_that_settings_can_write(name: Any) -> None:
+    with pytest.raises(UsageError, match="register_encoder: a name is a text"):
+        register_encoder(name, MineConfig, MineEncoder)
+    with pytest.raises(UsageError, match="register_pooling: a name is a text"):
+        register_pooling(name, LastPooling)
+
+
+def test_what_is_no_class_is_no_encoder_and_no_pooling() -> None:
+    for settings, encoder in ((MineConfig, None), (None, MineEncoder), (dict, MineEncoder)):
+        with pytest.raises(UsageError, match=r"register_encoder\('other'\): expected a"):
+            register_encoder("other", settings, encoder)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"register_pooling\('other'\): expected a class"):
+        register_pooling("other", None)  # type: ignore[arg-type]
+    assert "other" not in ENCODERS
+    assert "other" not in POOLINGS
+
+
 @pytest.mark.parametrize(
     "settings",
     [
