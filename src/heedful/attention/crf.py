@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention.choice import TorchImpl, check_valid, choose
-from heedful.attention.derivatives import plain_is_wanted
+from heedful.attention.derivatives import differentiable_gradients, plain_is_wanted
 from heedful.errors import UsageError
 
 _MOST = 700.0
@@ -182,9 +182,11 @@ class _LogPartition(torch.autograd.Function):
         scores, valid, follows, first, last = ctx.saved_tensors
         (above,) = upstream
         if plain_is_wanted(above):
-            inputs = (scores, follows, first, last)
-            total = crf_reference(scores, valid, Chain(follows, first, last))
-            found = torch.autograd.grad(total, inputs, above, create_graph=True, allow_unused=True)
+            found = differentiable_gradients(
+                lambda x, *parts: crf_reference(x, valid, Chain(*parts)),
+                (scores, follows, first, last),
+                upstream,
+            )
             return found[0], None, *found[1:]
         expected = crf_expected(scores, valid, Chain(follows, first, last), above)
         begin, end = edge_counts(expected.marginals, valid)
