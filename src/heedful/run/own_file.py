@@ -116,12 +116,12 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
         )
     options = {key.removeprefix("data.options."): value for key, value in given.items()}
     records = (plain_record(record) for _, record in table_records(file, Reading.of_options(options)))
-    first = next(records, None)
-    if first is None:
+    ahead = list(itertools.islice(records, LOOKED_AT))
+    if not ahead:
         raise DataError(f"{name}: holds no rows")
-    if any(holds_spans(first.get(field)) for field in SPANS):
+    if any(holds_spans(record.get(field)) for record in ahead for field in SPANS):
         return OwnFile("my-tags", (train,), f"{name}: texts with spans; trained as my-tags")
-    kinds = kinds_of(itertools.islice(itertools.chain([first], records), LOOKED_AT))
+    kinds = kinds_of(ahead)
     named = {role: value for role in _ROLES if isinstance(value := given.get(f"data.{role}"), str) and value}
     separator = options.get("label_separator")
     beside = _features_of(given.get("data.features"), kinds)

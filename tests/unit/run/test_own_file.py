@@ -41,6 +41,17 @@ def test_texts_and_classes(reviews: str, tmp_path: Path) -> None:
     assert own.said == "reviews.csv: texts in “review”, classes in “mood” (bad, good); trained as my-texts"
 
 
+def test_spans_are_recognized_where_the_first_text_has_none(tmp_path: Path) -> None:
+    rows = [{"text": "nobody wrote", "label": []}, {"text": "Ada wrote", "label": [[0, 3, "PER"]]}]
+    name = written(tmp_path, "spans.jsonl", [json.dumps(row) for row in rows])
+    assert found(name, tmp_path).recipe == "my-tags"
+    rows[1]["label"] = [[0.0, 3.0, "PER"]]  # refused when it is read, with the row
+    assert (
+        found(written(tmp_path, "floats.jsonl", [json.dumps(row) for row in rows]), tmp_path).recipe
+        == "my-tags"
+    )
+
+
 def test_several_labels_are_recognized_or_asked_for(tmp_path: Path) -> None:
     def rows(labels: list[str]) -> list[str]:
         return [

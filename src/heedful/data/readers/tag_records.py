@@ -171,12 +171,18 @@ def _tags_of_spans(
     text = record.get("text")
     for span in sorted(record[name], key=_length, reverse=True):
         start, end, kind = _value(span, _START), _value(span, _END), _value(span, _KIND)
-        if not (isinstance(start, int) and isinstance(end, int) and isinstance(kind, str) and kind.strip()):
+        whole = type(start) is int and type(end) is int  # True is no place
+        if not (whole and isinstance(kind, str) and kind.strip()):
             raise DataError(
-                f"{builder.where(row, name)}: expected a start, an end and a label, got {span!r:.60}"
+                f"{builder.where(row, name)}: expected a start and an end as whole numbers, and a label, "
+                f"got {span!r:.60}"
             )
+        if end < start:
+            raise DataError(f"{builder.where(row, name)}: a span ends before it begins: {span!r:.60}")
         outside += isinstance(text, str) and not 0 <= start <= end <= len(text)
-        inside = [k for k, (first, last) in enumerate(cut.places) if first < end and last > start]
+        inside = [
+            k for k, (first, last) in enumerate(cut.places) if first < end and last > start and start < end
+        ]
         if not inside or any(inside[0] < other.end and other.start <= inside[-1] for other in spans):
             builder.skip("span without a word" if not inside else "span within another")
             continue

@@ -119,6 +119,13 @@ def test_spans_within_words_and_within_spans_are_counted(tmp_path: Path) -> None
     assert any("1 spans end within a word" in note for note in corpus.notes)
 
 
+def test_a_span_of_no_character_marks_no_word(tmp_path: Path) -> None:
+    corpus = read(tmp_path, {"text": "Ada wrote", "label": [[2, 2, "PER"], [4, 4, "X"], [4, 9, "Y"]]})
+    assert pairs(corpus)[0] == [("Ada", "O"), ("wrote", "B-Y")]
+    assert corpus.skipped == {"span without a word": 2}
+    assert not corpus.notes
+
+
 @pytest.mark.parametrize(
     ("record", "part"),
     [
@@ -128,7 +135,13 @@ def test_spans_within_words_and_within_spans_are_counted(tmp_path: Path) -> None
         ({"tokens": ["a", " "], "tags": ["O", "O"]}, "a word is empty"),
         ({"tokens": ["a", "b"]}, "no tags and no spans"),
         ({"words": ["a", "b"], "spans": [[0, 1, "X"]]}, "spans need the text that they are of"),
-        ({"text": "a b", "label": [[0, "1", "X"]]}, "expected a start, an end and a label"),
+        (
+            {"text": "a b", "label": [[0, "1", "X"]]},
+            "expected a start and an end as whole numbers, and a label",
+        ),
+        ({"text": "a b", "label": [[0.0, 1.0, "X"]]}, "expected a start and an end as whole numbers"),
+        ({"text": "a b", "label": [[False, True, "X"]]}, "expected a start and an end as whole numbers"),
+        ({"text": "a b", "label": [[3, 1, "X"]]}, "a span ends before it begins"),
         ({"text": 3, "label": []}, "expected text, got 3"),
         ({"sentence": "a b"}, "no column 'text'"),
     ],
