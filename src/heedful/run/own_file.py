@@ -48,11 +48,13 @@ class OwnFile:
         recipe: the packaged recipe.
         overrides: ``key=value`` settings that name the file and its columns.
         said: one line that says what was recognized.
+        in_lists: whether labels stand in lists, which a recipe for classes reads where each has one.
     """
 
     recipe: str
     overrides: tuple[str, ...]
     said: str
+    in_lists: bool = False
 
 
 def is_own_file(name: str, root: Path | None) -> bool:
@@ -145,7 +147,9 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     counts = kinds[roles.gold].counts if roles.gold in kinds else {}
     read = {*beside, options.get("weight")}
     roles = replace(roles, unread=tuple(each for each in roles.unread if each not in read))
-    return OwnFile(recipe, (train, *settings), f"{name}: {_said(roles, counts, beside)}; trained as {recipe}")
+    said = f"{name}: {_said(roles, counts, beside)}; trained as {recipe}"
+    in_lists = roles.kind == "labels" and roles.gold in kinds and kinds[roles.gold].lists > 0
+    return OwnFile(recipe, (train, *settings), said, in_lists)
 
 
 def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
@@ -261,7 +265,9 @@ def learned_by(recipe: str, found: OwnFile) -> OwnFile:
     own, other = load_config(found.recipe), load_config(recipe)
     if other.model.task != own.model.task and other.model.pretrained.name and not other.train.contrast:
         return _by_transformer(recipe, found, own, other)
-    if other.model.task != own.model.task:
+    kind = kind_of(other.model.task)
+    of_one = found.in_lists and kind.outputs == "classes" and kind.texts == 1
+    if other.model.task != own.model.task and not of_one:
         raise UsageError(
             f"{recipe} learns {other.model.task!r} and not what the data holds: {found.said}; leave out {recipe}, or "
             "name the columns that it is to learn (--text, --premise, --hypothesis, --label, --score)"
@@ -269,7 +275,10 @@ def learned_by(recipe: str, found: OwnFile) -> OwnFile:
     named = found.overrides
     if not any(each.startswith("data.set=") for each in named):
         named = ("data.set=", *named)
-    return OwnFile(recipe, named, found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}"))
+    said = found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}")
+    return OwnFile(
+        recipe, named, said.replace("several labels a text in", "one label a text in") if of_one else said
+    )
 
 
 TRANSFORMER, TAG_TRANSFORMER = "my-texts-transformer", "my-tags-transformer"

@@ -12,7 +12,7 @@ from heedful.data.catalog import data_set
 from heedful.data.datasets import own_data_sets
 from heedful.data.readers.tag_columns import looks_tagged
 from heedful.errors import DataError, UsageError
-from heedful.run.own_file import OwnFile, is_own_file, own_file
+from heedful.run.own_file import OwnFile, is_own_file, learned_by, own_file
 from heedful.run.recipe_files import load_config
 
 ROWS = [f"the film number {k} was quite long,{'good' if k % 2 else 'bad'}" for k in range(20)]
@@ -50,6 +50,24 @@ def test_spans_are_recognized_where_the_first_text_has_none(tmp_path: Path) -> N
         found(written(tmp_path, "floats.jsonl", [json.dumps(row) for row in rows]), tmp_path).recipe
         == "my-tags"
     )
+
+
+def test_a_recipe_for_classes_reads_lists_of_one_label(tmp_path: Path) -> None:
+    rows = [{"text": f"the note number {k} is short", "label": [label]} for k, label in enumerate("abab")]
+    own = found(written(tmp_path, "lists.jsonl", [json.dumps(row) for row in rows]), tmp_path)
+    assert own.recipe == "my-labels"
+    learned = learned_by("my-texts", own)
+    assert learned.said == "lists.jsonl: texts in “text”, one label a text in “label”; trained as my-texts"
+    load_config(learned.recipe, learned.overrides)
+    with pytest.raises(UsageError, match="my-numbers learns 'number' and not what the data holds"):
+        learned_by("my-numbers", own)
+    cells = written(
+        tmp_path,
+        "cells.csv",
+        ["text,label", *(f"the note number {k} is short,a;b" for k in range(9)), "x y,b"],
+    )
+    with pytest.raises(UsageError, match="my-texts learns 'text' and not what the data holds"):
+        learned_by("my-texts", own_file(cells, ['data.options.label_separator=";"'], tmp_path))
 
 
 def test_several_labels_are_recognized_or_asked_for(tmp_path: Path) -> None:
