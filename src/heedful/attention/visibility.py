@@ -86,8 +86,9 @@ def check_visible(visible: Visible, valid: Tensor, name: str = "visible") -> Non
     if isinstance(visible, Band):
         fits = all(isinstance(end, SupportsIndex) and abs(end.__index__()) <= FAR for end in visible.bounds)
     else:
-        shapes = ((length, length), (batch, length, length))
-        fits = isinstance(visible, Tensor) and visible.dtype == torch.bool and tuple(visible.shape) in shapes
+        fits = isinstance(visible, Tensor) and visible.dtype == torch.bool
+        # By the number of axes first: an export for any length must not ask whether B is L.
+        fits = fits and visible.shape == ((batch, length, length) if visible.dim() == 3 else (length, length))
     if not fits:
         found = (
             f"{visible.dtype} {list(visible.shape)}" if isinstance(visible, Tensor) else f"{visible!r:.99}"

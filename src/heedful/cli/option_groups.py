@@ -269,7 +269,7 @@ class Recipe:
         if recipe is not None or is_own_file(own, self.data):
             found = own_file(own, self.overrides, self.data)
             if recipe is not None:
-                from heedful.run.own_file import learned_by
+                from heedful.run.learned_recipe import learned_by
 
                 found = learned_by(recipe, found)
             object.__setattr__(self, "recipe", found.recipe)

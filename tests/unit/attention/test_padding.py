@@ -73,5 +73,7 @@ def test_compile_and_export() -> None:
 
 @pytest.mark.parametrize("valid", [torch.ones(3, 2).bool(), torch.ones(2, 3), torch.ones(2, 3, 4).bool()])
 def test_a_mask_that_does_not_fit_is_refused(valid: Tensor) -> None:
-    with pytest.raises(UsageError, match=r"valid must be booleans .* \[2, 3\]; got"):
+    with pytest.raises(
+        UsageError, match=r"valid must be booleans \[B, L\] = \[2, 3\], True at a real token; got"
+    ):
         clear_padding(torch.zeros(2, 3, 4), valid)

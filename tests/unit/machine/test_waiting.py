@@ -14,7 +14,7 @@ def test_importing_the_package_loads_next_to_nothing() -> None:
     code = "import sys; before = set(sys.modules); import heedful; print(*set(sys.modules) - before)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     ours = {name for name in found.split() if name.startswith("heedful")}
-    assert ours == {"heedful", "heedful.machine", "heedful.machine.waiting"}
+    assert ours == {"heedful", "heedful.machine", "heedful.machine.waiting", "heedful.version"}
     assert not {"typing", "re", "pathlib", "logging", "dataclasses"} & set(found.split())
 
 

@@ -12,7 +12,8 @@ from heedful.data.catalog import data_set
 from heedful.data.datasets import own_data_sets
 from heedful.data.readers.tag_columns import looks_tagged
 from heedful.errors import DataError, UsageError
-from heedful.run.own_file import OwnFile, is_own_file, learned_by, own_file
+from heedful.run.learned_recipe import learned_by
+from heedful.run.own_file import OwnFile, is_own_file, own_file
 from heedful.run.recipe_files import load_config
 
 ROWS = [f"the film number {k} was quite long,{'good' if k % 2 else 'bad'}" for k in range(20)]

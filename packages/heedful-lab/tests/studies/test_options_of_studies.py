@@ -18,6 +18,7 @@ BY_HAND = (
     "setting_types",
     "page_kernels",
     "house_figures",
+    "house_features",
     "installed_sizes",
     "site_pages",
 )
