@@ -10,15 +10,16 @@ import pytest
 
 from heedful_lab import repository, studies
 
-PARTS = tuple(f"repository.{name}" for name in ("costs", "claims", "claims_page", "verdicts"))
-"""Modules of the page of results, which are not run by themselves."""
+PARTS = tuple(
+    f"repository.{name}" for name in ("costs", "claims", "claims_page", "verdicts", "house_features")
+)
+"""Modules of the page of results and of the figures of the house, which are not run by themselves."""
 BY_HAND = (
     "held_out_texts",
     *PARTS,
     "setting_types",
     "page_kernels",
     "house_figures",
-    "house_features",
     "installed_sizes",
     "site_pages",
 )
