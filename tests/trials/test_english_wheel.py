@@ -36,7 +36,7 @@ def test_the_wheel_answers_in_a_fresh_environment(tmp_path: Path) -> None:
         PACKAGE, tmp_path / "packages" / PACKAGE.name, ignore=shutil.ignore_patterns("build", "*.egg-info")
     )
     (tmp_path / "src" / "heedful").mkdir(parents=True)  # whose version it takes
-    shutil.copy(ROOT / "src" / "heedful" / "__init__.py", tmp_path / "src" / "heedful")
+    shutil.copy(ROOT / "src" / "heedful" / "version.py", tmp_path / "src" / "heedful")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
     run(
         *pip,

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
 
 from heedful.errors import OutputError
-from heedful.storage.layout import CHECKPOINTS, ENVIRONMENT, LATEST, MODEL, RUN_FILES, STATE_FILES, holds_run
+from heedful.storage.layout import (
+    CHECKPOINTS,
+    ENVIRONMENT,
+    LATEST,
+    METRICS_LOG,
+    MODEL,
+    RUN_FILES,
+    STATE_FILES,
+    holds_run,
+)
 from heedful.storage.lock import LOCK
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, listed
 from heedful.storage.writing import TEMPORARY
+
+WITHOUT_NETWORK = {"network": "none"}
+"""In the environment of a run that trains no network: such a run writes no log."""
 
 _KINDS = (frozenset({*MODEL_FILES, MANIFEST}), frozenset({*STATE_FILES, MANIFEST}))
 """Names of the files of a model, and of a checkpoint."""
@@ -174,9 +187,19 @@ def remove_run(folder: Path, *, keep: bool = False) -> None:
             remove_own(inner)
     remove_if_empty(folder / CHECKPOINTS)
     for name in reversed(RUN_FILES):
-        (folder / name).unlink(missing_ok=True)
+        if name != METRICS_LOG or keeps_log(folder):
+            (folder / name).unlink(missing_ok=True)
     if not keep:
         remove_if_empty(folder)
+
+
+def keeps_log(folder: Path) -> bool:
+    """Return whether the run in a folder is of a kind that keeps a log; in any other folder a log is a user's file."""
+    try:
+        environment = json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return True
+    return not (isinstance(environment, dict) and environment.items() >= WITHOUT_NETWORK.items())
 
 
 def remove_if_empty(folder: Path) -> None:

@@ -14,6 +14,7 @@ from heedful.machine import threads
 from heedful.machine.memory import freed_memory_kept
 from heedful.machine.signals import StopRequest
 from heedful.machine.torch_state import own_torch_state
+from heedful.storage.ownership import WITHOUT_NETWORK
 from heedful.training.breakage import FEW_TEXTS, Sign, Watch, sample
 from heedful.training.distributed import settled, share_weights, start_fabric
 from heedful.training.keeper import Keeper
@@ -164,7 +165,9 @@ def without_network(keeping: Keeping | None) -> FitResult:
     """
     if keeping is not None:
         home = RunFolder(keeping.folder)
-        home.begin(keeping.config, keeping.files, resume=keeping.resume, overwrite=keeping.overwrite)
+        home.begin(
+            keeping.config, keeping.files, WITHOUT_NETWORK, resume=keeping.resume, overwrite=keeping.overwrite
+        )
     return FitResult("no network", -1, {}, 0, 0, 0.0, (), Cost(), 0.0, 0)
 
 

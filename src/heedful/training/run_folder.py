@@ -26,7 +26,7 @@ from heedful.storage.layout import (
     holds_run,
 )
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, json_text
-from heedful.storage.ownership import foreign_names, remove_run
+from heedful.storage.ownership import foreign_names, keeps_log, remove_run
 from heedful.training.distributed import is_first_process
 from heedful.training.progress import environment
 from heedful.training.state import checkpoint_exists, may_change
@@ -199,6 +199,7 @@ class RunFolder:
             return here
         judges = {
             self.recipe: lambda: _same_settings(self.recipe, self.config),
+            self.metrics: lambda: keeps_log(self.root),
             self.checkpoint.parent: lambda: not foreign_names(self.checkpoint, STATE_FILES),
             self.model: lambda: not foreign_names(self.model, MODEL_FILES),
         }

@@ -10,7 +10,9 @@ import pytest
 
 from heedful.errors import ArtifactError, InUseError, OutputError, UsageError
 from heedful.storage import alone, holds
+from heedful.storage.folders import remove_folder
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, write_manifest
+from heedful.storage.ownership import WITHOUT_NETWORK
 from heedful.training.run_folder import RunFolder
 
 CONFIG = {"train": {"seed": 1, "lr": 0.1, "limit": None}}
@@ -59,6 +61,16 @@ def test_a_file_of_the_users_with_a_name_of_ours_keeps_the_whole_run(home: RunFo
         ):
             act()
     assert all(path.exists() for path in home.written())
+
+
+def test_a_log_beside_a_run_without_a_network_is_the_users(tmp_path: Path) -> None:
+    home = RunFolder(tmp_path / "run")
+    home.begin(CONFIG, chosen=WITHOUT_NETWORK, resume=False)
+    home.metrics.write_text("mine")
+    with pytest.raises(OutputError, match=r"no run of Heedful's wrote metrics\.jsonl"):
+        home.begin({"new": 1}, resume=False, overwrite=True)
+    remove_folder(home.root)  # as studies do
+    assert [path.read_text() for path in home.root.iterdir()] == ["mine"]
 
 
 def test_what_the_user_has_put_beside_the_files_of_a_run_stays(home: RunFolder) -> None:
