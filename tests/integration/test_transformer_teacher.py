@@ -150,6 +150,12 @@ def test_a_folder_that_lacks_a_part_is_refused_in_one_line(
     assert len(done.err.splitlines()) == 2  # the first says what was recognized
 
 
+def test_a_teacher_that_is_nowhere_is_named_as_such(folder: Path, tmp_path: Path) -> None:
+    places = Places(tmp_path / "run")
+    with pytest.raises(DataError, match=r"^distil\.teacher='no/where': neither a folder nor a model"):
+        fine_tuned(student(folder, **{"distil.teacher": ["no/where"]}), places)
+
+
 def test_program_text_in_a_folder_is_never_run(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder / "encoder", tmp_path / "encoder")
     file = tmp_path / "encoder" / "config.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Self, overload
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from heedful.errors import UsageError
 from heedful.model.decisions.decision import finite_row
 from heedful.model.decisions.named_labels import NamedLabels
+from heedful.model.text_reading import listed
 from heedful.runtime.asking import Block
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
@@ -127,11 +129,11 @@ class SentenceVectors(RuntimeModel):
         rows_of: Callable[[Sequence[Mapping[str, Floats]]], list[Floats]],
         width: int,
     ) -> Floats:
-        refuse_texts(words)
+        texts = words_of_texts(words)
         limit, found = self.settings.max_tokens, list[Floats]()
         known = self.asking.vocabulary.without_ngrams
-        for start in range(0, len(words), _BLOCK):
-            looked = [self.asking.looked_up(known(text[:limit])) for text in words[start : start + _BLOCK]]
+        for start in range(0, len(texts), _BLOCK):
+            looked = [self.asking.looked_up(known(text[:limit])) for text in texts[start : start + _BLOCK]]
             read = self.program.read([(each.ids, each.ngrams) for each in looked])
             first = len(found) + 1
             found += [finite_row("vector", row, first + n) for n, row in enumerate(rows_of(read))]
@@ -154,10 +156,13 @@ class SentenceVectors(RuntimeModel):
         return type(self)(self.asking, self.program, decision, self.parts, self.threads, self.metrics)
 
 
-def refuse_texts(words: Sequence[Sequence[str]]) -> None:
-    """Refuse texts where the words of texts are asked for."""
-    if isinstance(words, str) or any(isinstance(text, str) for text in words):
-        raise UsageError('states: expected the words of each text, such as [["a", "film"]]; got a text')
+def words_of_texts(words: object) -> list[list[str]]:
+    """Return the words of texts as lists; refuse texts, and what is no list of lists of words."""
+    with suppress(UsageError):
+        found = [list(listed(text)) for text in listed(words)]
+        if all(isinstance(word, str) for text in found for word in text):
+            return found
+    raise UsageError(f'states: expected the words of each text, such as [["a", "film"]]; got {words!r:.60}')
 
 
 def similarity(

@@ -43,13 +43,16 @@ class PieceRules:
     limit: int
 
 
-def find_encoder(name: str, *, download: bool = False, folder: Path | None = None) -> Path:
+def find_encoder(
+    name: str, *, download: bool = False, folder: Path | None = None, setting: str = "model.pretrained.name"
+) -> Path:
     """Return the folder of an encoder.
 
     Args:
         name: a folder, or the id of a model on the Hugging Face Hub, such as "google-bert/bert-base-uncased".
         download: whether a model that this machine does not have may be fetched from the Hub.
         folder: where a relative folder is looked for first; then the working folder.
+        setting: that names it, for messages.
 
     Returns:
         A folder that exists; of the Hub's models, the one in their own cache.
@@ -71,7 +74,7 @@ def find_encoder(name: str, *, download: bool = False, folder: Path | None = Non
         reason = f"the Hub does not give it: {str(error).splitlines()[0]:.200}"
         remedy = "name the folder of one, or set model.pretrained.download=true to fetch it from the Hugging Face Hub"
         raise DataError(
-            f"model.pretrained.name={name!r}: neither a folder nor a model in the Hub's cache on this machine; "
+            f"{setting}={name!r}: neither a folder nor a model in the Hub's cache on this machine; "
             + (reason if download else remedy)
         ) from error
 

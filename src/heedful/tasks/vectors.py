@@ -22,7 +22,7 @@ from heedful.model.decisions.named_labels import NamedLabels
 from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceVectorNetwork, build_sentence_encoder
 from heedful.nn import Embedding
 from heedful.nn.pooling import SourceToToken
-from heedful.runtime.sentence_vectors import refuse_texts, similarity
+from heedful.runtime.sentence_vectors import similarity, words_of_texts
 from heedful.structures import Batch
 from heedful.tasks.prepared import Files
 from heedful.tasks.saved_model import as_corpus
@@ -98,10 +98,9 @@ class VectorModel(SentenceModel[Answer]):
 
     def states(self, words: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         """Return the states before the last layer; see `heedful.runtime.SentenceVectors.states`."""
-        refuse_texts(words)
         limit, vocabulary = self.text.max_tokens, self.vocabulary
         known = vocabulary.without_ngrams if isinstance(vocabulary, Vocabulary) else tuple
-        cut = [Example((" ".join(text),), words=(known(text[:limit]),)) for text in words]
+        cut = [Example((" ".join(text),), words=(known(text[:limit]),)) for text in words_of_texts(words)]
         return super().encode(Corpus(cut))
 
     def with_labels(self, names: Sequence[str], examples: Sequence[tuple[str, str]] = ()) -> VectorModel:

@@ -96,7 +96,9 @@ def test_unknown_words_are_spelled_in_vectors_and_are_nothing_in_states(tmp_path
     assert np.array_equal(*model.states(words[3:]))
 
 
-@pytest.mark.parametrize("wrong", ["the film", ["the film"]])
+@pytest.mark.parametrize(
+    "wrong", ["the film", ["the film"], None, 3, [None], [["a", 3]], [b"ab"], [{"a"}], [[["a"]]]]
+)
 def test_states_are_asked_for_with_words(wrong: Any, both: tuple[VectorModel, SentenceVectors, Path]) -> None:
     for each in both[:2]:
         with pytest.raises(UsageError, match="the words of each text"):

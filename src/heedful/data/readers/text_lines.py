@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -39,7 +40,7 @@ _COMPRESSED = {b"\x1f\x8b": ".gz", b"BZh91AY&SY": ".bz2", b"\xfd7zXZ\0": ".xz", 
 """First bytes of what is compressed, and the ending by which it is unpacked."""
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"%PDF-")
-_PAGES = (b"<!doctype html", b"<html")
+_PAGE = re.compile(rb"\s*(?:<\?xml[^>]*>\s*|<!--[^>]*>\s*)*<(?:!doctype html|html|head)\b", re.IGNORECASE)
 _WIDE = ("utf-16", "utf-32")
 """Beginnings of the names of encodings that do not extend ASCII, and that are read as UTF-8."""
 
@@ -190,6 +191,7 @@ def _without_mark(raw: bytes, source: str) -> bytes:
         )
     while raw.startswith(codecs.BOM_UTF8):  # some programs write a second mark before the one that is there
         raw = raw.removeprefix(codecs.BOM_UTF8)
-    if raw.strip().lower().startswith(_PAGES) and raw.count(b"<") == 1:
+    alone = bare_suffix(Path(source)) in ("", ".txt")  # lines of such a file are texts, which may be pages
+    if _PAGE.match(raw) and (raw.count(b"<") == 1 or (not alone and raw.rstrip().endswith(b">"))):
         raise DataError(f"{source}: is a web page; download the file that the page shows")
     return raw

@@ -91,7 +91,10 @@ def holds_spans(value: object) -> bool:
         return False
     first = value[0]
     if isinstance(first, list):
-        return len(first) >= 3 and all(isinstance(each, int | float) for each in first[:2])
+        return len(first) >= 3 and all(
+            isinstance(each, int | float) or (isinstance(each, str) and each.strip().isdecimal())
+            for each in first[:2]
+        )
     return isinstance(first, Mapping) and bool({"start", "start_offset"} & first.keys())
 
 

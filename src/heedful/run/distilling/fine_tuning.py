@@ -17,6 +17,7 @@ from heedful.run.record import RunResult
 from heedful.run.run import train
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.run.sources import data_root, find_source
+from heedful.storage.hugging_face import find_encoder
 from heedful.storage.manifest import MANIFEST
 from heedful.training.progress import Reporter
 
@@ -145,6 +146,8 @@ def fine_tuned(
     wanted = [name for name in names if is_transformer(name, places.data)]
     if len(set(wanted)) < len(wanted):
         raise UsageError(f"distil.teacher: {', '.join(wanted)}: name each transformer once")
+    for name in wanted:
+        find_encoder(name, download=True, folder=places.data, setting="distil.teacher")
     rows, classes = _counted(config, places.data) if wanted else (FEW, 2)
     for number, name in enumerate(wanted, start=1):
         folder = places.out / (FOLDER if number == 1 else f"{FOLDER}-{number}")

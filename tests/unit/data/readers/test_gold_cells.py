@@ -91,7 +91,9 @@ def test_names_with_brackets_stay_names(tmp_path: Path, name: str) -> None:
     assert targets(classes(tmp_path, [name, "pos"])) == [name, "pos"]
 
 
-@pytest.mark.parametrize("value", [[[0, 3, "PER"]], [{"start": 0, "end": 3, "label": "PER"}]])
+@pytest.mark.parametrize(
+    "value", [[[0, 3, "PER"]], [{"start": 0, "end": 3, "label": "PER"}], [["0", "3", "PER"]]]
+)
 @pytest.mark.parametrize("separator", ["", ","])
 def test_spans_are_no_labels(tmp_path: Path, value: object, separator: str) -> None:
     with pytest.raises(DataError, match=r"row 1, field .label.: holds spans and no (class|labels); my-tags"):

@@ -140,6 +140,7 @@ def test_a_span_of_no_character_marks_no_word(tmp_path: Path) -> None:
             "expected a start and an end as whole numbers, and a label",
         ),
         ({"text": "a b", "label": [[0.0, 1.0, "X"]]}, "expected a start and an end as whole numbers"),
+        ({"text": "a b", "label": [["0", "1", "X"]]}, "expected a start and an end as whole numbers"),
         ({"text": "a b", "label": [[False, True, "X"]]}, "expected a start and an end as whole numbers"),
         ({"text": "a b", "label": [[3, 1, "X"]]}, "a span ends before it begins"),
         ({"text": 3, "label": []}, "expected text, got 3"),

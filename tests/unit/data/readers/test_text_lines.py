@@ -128,6 +128,8 @@ def test_where_a_file_is_not_of_its_encoding(tmp_path: Path, raw: bytes, asked: 
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\n", "is a pointer of Git LFS"),
         (b"<!DOCTYPE html>\n<html>\n", "is a web page; download the file"),
         (b'\xef\xbb\xbf<html lang="en">\n<p>a,b\n', "is a web page; download the file"),
+        (b"<!doctype html><html><body><p>a,b</p></body></html>", "is a web page; download the file"),
+        (b'<?xml version="1.0"?><!-- kept --> <html><p>a</p></html>\n', "is a web page; download the file"),
     ],
 )
 def test_what_only_bears_the_name_of_a_text_is_named(tmp_path: Path, raw: bytes, said: str) -> None:
@@ -135,6 +137,12 @@ def test_what_only_bears_the_name_of_a_text_is_named(tmp_path: Path, raw: bytes,
     file.write_bytes(raw)
     with pytest.raises(DataError, match=rf"a\.csv: {said}"):
         list(numbered_lines(file))
+
+
+def test_a_text_may_be_a_page(tmp_path: Path) -> None:
+    for name, line in (("a.txt", "<html><p>a</p></html>"), ("a.tsv", "<html><p>a</p></html>\tspam")):
+        (tmp_path / name).write_text(f"{line}\n", encoding="utf-8")
+        assert list(numbered_lines(tmp_path / name)) == [(1, line)]
 
 
 def test_empty_file(tmp_path: Path) -> None:
