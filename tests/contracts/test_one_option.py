@@ -278,6 +278,21 @@ def test_a_weight_of_2_in_dev_is_the_example_twice_and_0_is_none(
     assert weighted.result_.fit.best_step == repeated.result_.fit.best_step
 
 
+@pytest.mark.parametrize("kind", [TextClassifier, MultiLabelClassifier, TextScorer])
+def test_an_example_of_weight_0_is_none_and_equal_weights_are_no_weights(kind: type) -> None:
+    """To the last bit: vocabulary, folds, strengths and all that is learned."""
+    texts, labels = map(list, zip(*rows(48, 5), strict=True))
+    y, counted = answers(kind, labels), np.arange(48) % 4 > 0
+    kept = np.flatnonzero(counted).tolist()
+    weighted, without, equal = (
+        kind(**QUICK).fit([texts[n] for n in own], [y[n] for n in own], sample_weight=weights, baseline=False)
+        for own, weights in ((range(48), counted * 0.1), (kept, None), (kept, np.full(len(kept), 1e30)))
+    )
+    expected = without.predictor.logits(texts)
+    np.testing.assert_array_equal(weighted.predictor.logits(texts), expected)
+    np.testing.assert_array_equal(equal.predictor.logits(texts), expected)
+
+
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_scikit_learn_finds_the_weights(kind: type) -> None:
     assert has_fit_parameter(kind, "sample_weight")

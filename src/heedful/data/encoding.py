@@ -260,10 +260,10 @@ def encode(
 
 def _evened(weights: NDArray[np.float32], source: Path | None) -> tuple[NDArray[np.float32], float]:
     """Return weights of examples with a mean of 1, and the mean that they had."""
-    mean = float(weights.mean()) if len(weights) else 1.0
+    mean = float(weights.mean(dtype=np.float64)) if len(weights) else 1.0
     if not mean > 0:
         raise DataError(f"{source or 'data'}: the weights of all examples are 0; at least one must count")
-    return weights / np.float32(mean), mean
+    return (weights / np.float64(mean)).astype(np.float32), mean
 
 
 def _phrases(corpus: TokenizedCorpus, sides: tuple[Ragged, ...], rule: PhraseRule) -> Ragged:

@@ -71,7 +71,12 @@ def _values_of(column: Any, name: str) -> object:
     if hasattr(column, "to_pylist") and not hasattr(column, "columns"):  # of pyarrow
         return column.to_pylist()
     if hasattr(column, "detach") and hasattr(column, "numpy"):  # of torch
-        return column.detach().cpu().numpy()
+        found = column.detach().cpu().to_dense()
+        return (
+            found.numpy()
+            if found.dtype.itemsize > 2 or not found.is_floating_point()
+            else found.float().numpy()
+        )
     if hasattr(column, "to_numpy"):
         return column.to_numpy()
     if isinstance(column, Iterable) or not hasattr(column, "__array__"):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import WEIGHTS, Example
+from heedful.data.readers.corpus_builder import number_of
 from heedful.errors import UsageError
 from heedful.estimators.columns import rows_of
 
@@ -36,7 +37,7 @@ def example_weights(weights: object, count: int) -> NDArray[np.float64] | None:
         each for each in rows if not isinstance(each, _NUMBERS) or isinstance(each, np.timedelta64)
     ]:
         raise UsageError(f"sample_weight: expected {count} numbers, got {strange[0]!r:.60}")
-    values = np.asarray(rows, np.float64)
+    values = np.asarray([number_of(each) if isinstance(each, int) else each for each in rows], np.float64)
     if values.shape != (count,):
         raise UsageError(f"sample_weight: expected {count} numbers, got an array of shape {values.shape}")
     if not (np.isfinite(values) & (values >= 0)).all() or not values.any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -110,7 +111,7 @@ def from_examples(
     Returns:
         The source.
     """
-    whole = Corpus(list(train))
+    whole = counting(Corpus(list(train)))
     # one class alone teaches nothing, unless it is new to a model that knows others
     found = () if learns_on else task_named(task).collect_labels(whole)
     labels = tuple(labels) or found
@@ -181,6 +182,7 @@ def _named_files(task: AnyTask, data: DataConfig, seed: int, root: Path | None, 
 
     def read() -> Corpora:
         parts = files.read()
+        parts = {**parts, "train": counting(parts["train"])}
         return {**parts, **own_fold(parts["train"], data)} if data.hold_out_fold else parts
 
     return Source(arranged(read, protocol, few), task.name, protocol, fingerprint=files.fingerprint)
@@ -252,6 +254,15 @@ def own_fold(whole: Corpus, data: DataConfig) -> Corpora:
     test = [example for example, out in zip(whole.examples, held, strict=True) if out]
     train = [example for example, out in zip(whole.examples, held, strict=True) if not out]
     return {"train": replace(whole, examples=train), "test": Corpus(test, source=whole.source)}
+
+
+def counting(corpus: Corpus) -> Corpus:
+    """Leave out training examples of weight 0, so that no vocabulary or fold knows them; all stay where none counts."""
+    kept = [example for example in corpus.examples if example.weight]
+    left_out = len(corpus.examples) - len(kept)
+    if not (kept and left_out):
+        return corpus
+    return replace(corpus, examples=kept, skipped=corpus.skipped + Counter({"weight 0": left_out}))
 
 
 def first(corpus: Corpus, limit: int) -> Corpus:

@@ -67,13 +67,19 @@ def distilled_loss(
     return with_policy(losses, output.policies)
 
 
-def weights_of_classes(train: TrainSettings, gold: NDArray[np.int64], labels: Sequence[str]) -> Tensor | None:
+def weights_of_classes(
+    train: TrainSettings,
+    gold: NDArray[np.int64],
+    labels: Sequence[str],
+    counted: NDArray[np.float32] | None = None,
+) -> Tensor | None:
     """Return how much the examples of each class count.
 
     Args:
         train: settings that say so.
         gold: number of the class of each training example, [N].
         labels: names of the classes, Y.
+        counted: how much each training example counts, [N]; None where all count alike.
 
     Returns:
         [Y]; None where all count alike.
@@ -87,8 +93,8 @@ def weights_of_classes(train: TrainSettings, gold: NDArray[np.int64], labels: Se
         return None
     weights = np.ones(len(labels))
     if train.class_weight == "balanced":
-        counts = np.bincount(gold, minlength=len(labels))
-        weights = len(gold) / (np.count_nonzero(counts) * np.maximum(counts, 1))
+        counts = np.bincount(gold, counted, minlength=len(labels))
+        weights = counts.sum() / (np.count_nonzero(counts) * np.where(counts > 0, counts, 1))
     weights_of = Fields(train.class_weights, "", "train.class_weights.", UsageError)
     factors = [float(weights_of.number(label, 1.0)) for label in labels]
     return torch.from_numpy(weights * np.array(factors)).float()

@@ -106,8 +106,9 @@ class ClassTask(SentenceTask[Predictor, Answer]):
     def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Words]) -> Predictor:
         """See `Task.untrained`; the model knows what the examples of each class count in training."""
         model = super().untrained(config, prepared)
-        gold = gold_of(prepared.datasets["train"]).astype(np.int64)
-        model.class_weights = weights_of_classes(config.train, gold, prepared.labels)
+        dataset = prepared.datasets["train"]
+        gold = gold_of(dataset).astype(np.int64)
+        model.class_weights = weights_of_classes(config.train, gold, prepared.labels, dataset.weights)
         refuse_reject_class(ClassOptions(**model.model.task_options), model.labels)
         if (before := prepared.before) is not None and before.recalls:
             assert isinstance(before.model, Predictor)  # models of classes alone learn on

@@ -84,7 +84,8 @@ class TrainSettings(Settings):
         relatedness_loss: the loss of relatedness: "kl" is the divergence between distributions over grades, and "mse"
             the squared error of the expected grade.
         class_weight: weight of the examples of a class in training: with "none" all weights are 1; with "balanced" they
-            are ``N / (classes * examples of the class)``, so that every class has the same total weight.
+            are ``N / (classes * examples of the class)``, by the weights of the examples, so that every class has
+            the same total weight.
         class_weights: table of class name to a further factor, for classes that matter more or less than others.
         label_smoothing: share of the target probability that is spread evenly over all classes.
         contrast: whether the texts of a class are drawn together and those of others apart, by the cosine of their

@@ -38,6 +38,7 @@ def test_examples_get_their_weights() -> None:
         ([1, np.nan], "some are not"),
         ([1e300, 1e300], r"from 1e-30 to 1e\+30; got 1e\+300"),
         ([0, 1e-300], "got 1e-300"),
+        ([10**400, 1], "some are not"),
     ],
 )
 def test_what_are_no_weights_is_named(given: list[object], said: str) -> None:
@@ -52,8 +53,10 @@ def test_what_are_no_weights_is_named(given: list[object], said: str) -> None:
         np.array([[1], [2]]),
         [Decimal(1), Fraction(2)],
         torch.tensor([1.0, 2.0], requires_grad=True),
+        torch.tensor([1.0, 2.0], dtype=torch.bfloat16),
+        torch.tensor([1.0, 2.0]).to_sparse(),
     ],
-    ids=["generator", "column", "fractions", "tensor"],
+    ids=["generator", "column", "fractions", "tensor", "bfloat16", "sparse tensor"],
 )
 def test_weights_of_other_kinds_are_read(given: object) -> None:
     found = example_weights(given, 2)

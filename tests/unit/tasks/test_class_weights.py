@@ -13,7 +13,8 @@ from heedful.errors import UsageError
 from heedful.nn.losses import cross_entropy
 from heedful.run.run_config import DistilConfig
 from heedful.structures import NetworkOutput
-from heedful.tasks.class_loss import distilled_loss
+from heedful.tasks.class_loss import distilled_loss, weights_of_classes
+from heedful.training.train_settings import TrainSettings
 
 TINY = {
     "model__width": 8,
@@ -49,6 +50,17 @@ def test_smoothing_and_weights_are_those_of_the_formula() -> None:
     expected = -(shares * log).sum(dim=1) * weights[targets]
     torch.testing.assert_close(cross_entropy(logits, targets, 0.2, weights), expected)
     torch.testing.assert_close(cross_entropy(logits, targets), -log[torch.arange(6), targets])
+
+
+def test_balanced_classes_have_the_same_total_weight_whatever_examples_weigh() -> None:
+    gold, counted = np.array([0, 0, 0, 1]), np.array([0.5, 0.5, 1.0, 2.0], np.float32)
+    settings = TrainSettings(class_weight="balanced")
+    alike = weights_of_classes(settings, gold, ("a", "b", "never"))
+    assert alike is not None
+    np.testing.assert_allclose(alike, [4 / (2 * 3), 4 / 2, 4 / 2])
+    found = weights_of_classes(settings, gold, ("a", "b", "never"), counted)
+    assert found is not None
+    np.testing.assert_allclose(found[:2], [1.0, 1.0])
 
 
 def test_without_gold_an_example_learns_from_the_teacher_alone() -> None:
