@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
+from itertools import chain, repeat
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def markdown_table(
@@ -48,20 +52,48 @@ def aligned_table(
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table in HTML.
+    """Write a table of plain text in HTML; a cell may hold any characters, direction overrides included."""
+    return page_table(map(escape, head), ([f"<bdi>{escape(cell)}</bdi>" for cell in row] for row in rows))
+
+
+def page_table(
+    head: Iterable[str],
+    rows: Iterable[Sequence[str]],
+    kinds: Sequence[str] = (),
+    *,
+    marks: Sequence[str] = (),
+    name: str = "",
+) -> str:
+    """Write a table of cells that are HTML, with classes of the style sheet of a page.
 
     Args:
-        head: names of the columns.
-        rows: the cells, as plain text; a cell may hold any characters, direction overrides included.
+        head: names of the columns, as HTML; none for a table without a head.
+        rows: cells of each row, as HTML; the last cell of a shorter row takes the columns that are left.
+        kinds: the class of each column, empty for none: "r" sets it to the right.
+        marks: the class of each row, empty for none.
+        name: the class of the table.
 
     Returns:
         A fragment of HTML.
     """
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td><bdi>{escape(cell)}</bdi></td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>"
+    names = "".join(_element("th", cell, "r" if kind == "r" else "") for cell, kind in _paired(head, kinds))
+    body = "".join(_element("tr", _cells(row, kinds), mark) for row, mark in _paired(rows, marks))
+    return _element("table", f"<thead><tr>{names}</tr></thead><tbody>{body}</tbody>" if names else body, name)
+
+
+def _cells(row: Sequence[str], kinds: Sequence[str]) -> str:
+    span = f' colspan="{len(kinds) - len(row) + 1}"' if len(kinds) > len(row) else ""
+    first = (_element("td", cell, kind) for cell, kind in _paired(row[:-1], kinds[: len(row) - 1]))
+    return "".join(first) + _element("td", row[-1], kinds[-1] if kinds else "", span)
+
+
+def _paired(items: Iterable[T], kinds: Sequence[str]) -> Iterator[tuple[T, str]]:
+    return zip(items, chain(kinds, repeat("")), strict=False)
+
+
+def _element(tag: str, content: str, kind: str, further: str = "") -> str:
+    kind = f' class="{kind}"' if kind else ""
+    return f"<{tag}{kind}{further}>{content}</{tag}>"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT, LETTERS
 from heedful.explain.neighbors_shown import neighbors_section
-from heedful.explain.page_frame import page_of
+from heedful.explain.page_frame import folded, page_of, safe
 from heedful.explain.page_sections import features_section, policy_section
 from heedful.explain.running_text import running_text
 from heedful.explain.scene import percent
@@ -24,6 +24,7 @@ from heedful.explain.strangeness import strangeness_section
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.storage import write_text
 from heedful.storage.checked_paths import checked_path
+from heedful.tables import page_table
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
@@ -118,9 +119,8 @@ def _why_not(explanation: Explanation) -> str:
         found.append(f"<details><summary>{escape(title)}?{share}</summary>{table}</details>")
     more = len(explanation.labels) - len(found) - 1
     if len(found) > _FIRST_LABELS:
-        rest = "".join(found[_FIRST_LABELS:])
-        folded = f"<details><summary>{len(found) - _FIRST_LABELS} more</summary>{rest}</details>"
-        found = [*found[:_FIRST_LABELS], folded]
+        rest = found[_FIRST_LABELS:]
+        found = [*found[:_FIRST_LABELS], folded(len(rest), "".join(rest))]
     if found and more > 0 and not explanation.tags:
         found.append(f'<p class="note">{_FURTHER.format(more)}</p>')
     return f"<section>{''.join(found)}</section>" if found else ""
@@ -175,9 +175,9 @@ def headline(explanation: Explanation) -> tuple[str, str]:
 
 def _top(explanation: Explanation) -> str:
     what, how = headline(explanation)
-    method = f" · {_safe(explanation.method)}" if explanation.method else ""
+    method = f" · {safe(explanation.method)}" if explanation.method else ""
     return (
-        f'<header><p class="eyebrow">Prediction{method}</p><h1>{_safe(what)}<small>{_safe(how)}</small></h1></header>'
+        f'<header><p class="eyebrow">Prediction{method}</p><h1>{safe(what)}<small>{safe(how)}</small></h1></header>'
         f'<div class="top-grid"><div>{probability_table(explanation)}{_deletion(explanation)}</div>'
         f"<div>{reading_of(explanation)}</div></div>"
     )
@@ -210,55 +210,47 @@ def probability_table(explanation: Explanation) -> str:
 
 
 def _share_table(kind: str, explanation: Explanation, answers: Iterable[tuple[str, float]]) -> str:
-    rows = [
-        f"<tr{' class=best' if explanation.answers(label) else ''}><td>{_safe(label)}</td>"
-        f'<td class="bar">{_bar(p)}</td><td class="r">{percent(p)}</td></tr>'
-        for label, p in answers
-    ]
-    head = f'<tr><th>{kind}</th><th><span class="unseen">share</span></th><th class="r">probability</th></tr>'
-    if len(rows) <= _MANY_LABELS:
-        return f"<table>{head}{''.join(rows)}</table>"
-    first, rest = rows[:_FIRST_LABELS], rows[_FIRST_LABELS:]
-    folded = f"<details><summary>{len(rest):,} more</summary><table>{''.join(rest)}</table></details>"
-    return f"<table>{head}{''.join(first)}</table>{folded}"
+    answers = list(answers)
+    cut = len(answers) if len(answers) <= _MANY_LABELS else _FIRST_LABELS
+
+    def table(head: Sequence[str], shown: Sequence[tuple[str, float]]) -> str:
+        rows = ([safe(label), _bar(p), percent(p)] for label, p in shown)
+        marks = ["best" if explanation.answers(label) else "" for label, _ in shown]
+        return page_table(head, rows, ("", "bar", "r"), marks=marks)
+
+    first = table((kind, '<span class="unseen">share</span>', "probability"), answers[:cut])
+    return first + folded(len(answers) - cut, table((), answers[cut:]))
 
 
 _MANY_LABELS, _FIRST_LABELS = 6, 5
 
 
 def _tag_table(explanation: Explanation) -> str:
-    rows = "".join(
-        f"<tr><td><bdi>{_word(each.word)}</bdi></td><td><b>{_safe(each.tag)}</b></td>"
-        f'<td class="r">{percent(each.probability)}</td></tr>'
+    rows = (
+        [f"<bdi>{_word(each.word)}</bdi>", f"<b>{safe(each.tag)}</b>", percent(each.probability)]
         for each in explanation.tags
     )
-    return f'<table><tr><th>word</th><th>tag</th><th class="r">probability</th></tr>{rows}</table>'
+    return page_table(("word", "tag", "probability"), rows, ("", "", "r"))
 
 
 def _deletion(explanation: Explanation) -> str:
     score = explanation.faithfulness
     if score is None or not score.says_something:
         return ""
-    removed = ", ".join(f"<b>{_safe(shorten(visible(word), 30))}</b>" for word in score.removed)
+    removed = ", ".join(f"<b>{safe(shorten(visible(word), 30))}</b>" for word in score.removed)
     rows = (
-        ("all words", score.before, f"{score.before:.2f}", ""),
-        (f"without {removed}", score.after_top, f"{score.after_top:.2f}", ""),
-        (_others(score), score.after_random, _spread(score), " second"),
+        ("all words", _bar(score.before), f"{score.before:.2f}"),
+        (f"without {removed}", _bar(score.after_top), f"{score.after_top:.2f}"),
+        (_others(score), _bar(score.after_random, "second"), _spread(score)),
     )
-    table = "".join(
-        f'<tr><td>{name}</td><td class="bar">{_bar(p, kind)}</td><td class="r">{shown}</td></tr>'
-        for name, p, shown, kind in rows
-    )
-    return (
-        f'<h3 style="margin-top:26px">Deletion test</h3><p class="note">{escape(score.claim)}</p>'
-        f"<table><tr><th>{_what(explanation)}</th><th></th><th></th></tr>{table}</table>"
-    )
+    title = f'<h3 style="margin-top:26px">Deletion test</h3><p class="note">{escape(score.claim)}</p>'
+    return title + page_table((_what(explanation), "", ""), rows, ("", "bar", "r"))
 
 
 def _what(explanation: Explanation) -> str:
     said = explanation.attribution
     label = explanation.nearest if said is None else said.label
-    return _safe(f"probability of “{label}”")
+    return safe(f"probability of “{label}”")
 
 
 def _others(score: DeletionScore) -> str:
@@ -277,12 +269,10 @@ def _reading(view: SentenceView, attribution: Attribution | None, side: int) -> 
         read = f"only its first {len(view.words)} words were read"
         warning = f'<p class="warn">The text is longer than the limit: {read}.</p>'
     if view.chosen is not None:
-        warning += f'<p class="note">Chosen by the mask selector: {_safe(selection(view))}.</p>'
+        warning += f'<p class="note">Chosen by the mask selector: {safe(selection(view))}.</p>'
     body = running_text(view, attribution, side) or '<span class="muted">(no words)</span>'
     size = "read long" if len(view.words) > LONG else "read"
-    return (
-        f'<p class="eyebrow">{_safe(view.name)}</p><p class="{size}" lang="" dir="auto">{body}</p>{warning}'
-    )
+    return f'<p class="eyebrow">{safe(view.name)}</p><p class="{size}" lang="" dir="auto">{body}</p>{warning}'
 
 
 def _reading_key(explanation: Explanation) -> str:
@@ -294,7 +284,7 @@ def _reading_key(explanation: Explanation) -> str:
         if any(len(view.words) <= LONG for view in explanation.sides):
             hints.append("Numbers: the largest shares, in percent.")
     if explanation.standing:
-        hints.append(_safe(explanation.standing))
+        hints.append(safe(explanation.standing))
     if any(any(view.unknown) for view in explanation.sides):
         said = "" if explanation.attribution is None else f"; {LETTERS}"
         hints.append(f'<span class="unknown">Dotted</span>: unknown to the model{said}.')
@@ -324,14 +314,18 @@ def _links_note(explanation: Explanation) -> str:
 
 
 def _link_table(title: str, links: Sequence[Link], verb: str, arrow: str) -> str:
-    rows = "".join(
-        f'<tr><td><b><bdi>{_word(link.word)}</bdi></b><span class="arrow" title="{verb}">{arrow}</span>'
-        f'<bdi>{_word(link.seen)}</bdi></td><td class="bar">{_bar(link.weight)}</td>'
-        f'<td class="r">{link.weight:.2f}</td><td class="muted">{_safe(link.map)}{_steps(link)}</td></tr>'
+    between = f'<span class="arrow" title="{verb}">{arrow}</span>'
+    rows = (
+        (
+            f"<b><bdi>{_word(link.word)}</bdi></b>{between}<bdi>{_word(link.seen)}</bdi>",
+            _bar(link.weight),
+            f"{link.weight:.2f}",
+            f"{safe(link.map)}{_steps(link)}",
+        )
         for link in links
     )
-    head = "<tr><th>link</th><th></th><th>weight</th><th>map</th></tr>"
-    return f"<div><h3>{_safe(title)}</h3><table>{head}{rows}</table></div>"
+    table = page_table(("link", "", "weight", "map"), rows, ("", "bar", "r", "muted"))
+    return f"<div><h3>{safe(title)}</h3>{table}</div>"
 
 
 def _steps(link: Link) -> str:
@@ -346,7 +340,3 @@ def _bar(share: float, kind: str = "") -> str:
 
 def _word(word: str) -> str:
     return escape(shorten(visible(word), 24))
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from html import escape
 from typing import TYPE_CHECKING
 
 from heedful.explain.attention_scene import Square, alignments_of, keys_of, maps_of, squares_of
+from heedful.explain.page_frame import safe
 from heedful.explain.summary import MANY, by_layer, focus, maps_beside
 from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
-from heedful.text.characters import visible
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Array, Explanation, SentenceView
@@ -50,7 +49,7 @@ def alignments(explanation: Explanation) -> str:
         for square in squares
     ]
     return (
-        f"<section><h2>{_safe(first.name)} against {_safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
+        f"<section><h2>{safe(first.name)} against {safe(second.name)}</h2>{_key(explanation.sides[0], maps=True)}"
         f"{panels(figures)}</section>"
     )
 
@@ -80,7 +79,7 @@ def side(explanation: Explanation, whole: SentenceView) -> str:
             f"{reason}, in text order; rows need not sum to 1 here.</p>"
         )
     return (
-        f"<section><h2>Inside the {_safe(view.name)}</h2>{short}"
+        f"<section><h2>Inside the {safe(view.name)}</h2>{short}"
         f"{_key(view, maps=bool(view.maps))}{_arranged(view, pictures, others)}</section>"
     )
 
@@ -94,8 +93,8 @@ def _arranged(view: SentenceView, pictures: _Pictures, others: list[Drawing]) ->
             return panels([*maps, *others])
         return panels(maps) + panels(others)
     *earlier, last = [(name, panels(pictures.maps(maps))) for name, maps in layers.items()]
-    folded = "".join(f"<details><summary>{_safe(name)}</summary>{drawn}</details>" for name, drawn in earlier)
-    return f"{folded}<h3>{_safe(last[0])}</h3>{last[1]}{panels(others)}"
+    folded = "".join(f"<details><summary>{safe(name)}</summary>{drawn}</details>" for name, drawn in earlier)
+    return f"{folded}<h3>{safe(last[0])}</h3>{last[1]}{panels(others)}"
 
 
 class _Pictures:
@@ -150,8 +149,8 @@ def weight_tip(
 def figure_with_width(title: str, note: str, panel: Panel) -> Drawing:
     """Return a picture with its caption, and the width that it takes."""
     width = max(panel.width, 260)
-    notes = "".join(f'<p class="note">{_safe(line)}</p>' for line in note.splitlines())
-    caption = f"<figcaption><h3>{_safe(title)}</h3>{notes}</figcaption>"
+    notes = "".join(f'<p class="note">{safe(line)}</p>' for line in note.splitlines())
+    caption = f"<figcaption><h3>{safe(title)}</h3>{notes}</figcaption>"
     return f'<figure style="width:{width:.0f}px">{caption}{panel.svg}</figure>', width
 
 
@@ -189,7 +188,3 @@ def _key(view: SentenceView, *, maps: bool) -> str:
             '<span><b style="border:2px solid var(--context)"></b>opened by the mask selector</span>'
         )
     return f'<div class="key">{"".join(parts)}</div>' if parts else ""
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from heedful.explain.neighbors import Neighbor
+from heedful.explain.page_frame import safe
+from heedful.tables import page_table
 from heedful.text.characters import shorten, visible
 
 TITLE = "Because it resembles these training examples"
@@ -47,18 +49,16 @@ def neighbors_section(found: Sequence[Neighbor]) -> str:
     """
     if not found:
         return ""
-    rows = "".join(
-        f'<tr><td class="r">{each.similarity:.2f}</td><td>{_example(each)}</td></tr>' for each in found
-    )
-    head = '<tr><th class="r">alike</th><th>training example</th></tr>'
-    return f'<section><h2>{TITLE}</h2><table>{head}{rows}</table><p class="note">{_NOTE}</p></section>'
+    rows = ([f"{each.similarity:.2f}", _example(each)] for each in found)
+    table = page_table(("alike", "training example"), rows, ("r", ""))
+    return f'<section><h2>{TITLE}</h2>{table}<p class="note">{_NOTE}</p></section>'
 
 
 def _example(each: Neighbor) -> str:
     """Write a training example for a narrow screen too: its text, and below it label, row and shared words."""
     text = f"<bdi>{escape(_texts(each))}</bdi><br>" if each.texts else ""
     shared = f" · both have <bdi>{escape(_shared(each))}</bdi>" if each.shared else ""
-    gold = escape(visible(each.gold_text))
+    gold = safe(each.gold_text)
     return f'{text}<b><bdi>{gold}</bdi></b> <span class="muted">row {each.row:,}{shared}</span>'
 
 

@@ -7,12 +7,12 @@ probabilities, the choices, and the masks before and after.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heedful.explain.html_pictures import attention_key, figure_with_width, panels, weight_tip
+from heedful.explain.page_frame import safe
 from heedful.explain.summary import KEPT, LONG, Grid
 from heedful.explain.svg import Geometry, heat_map
 from heedful.text.characters import shorten, visible
@@ -46,10 +46,10 @@ def features_section(features: WordFeatures) -> str:
     Returns:
         HTML of a section, all text escaped.
     """
-    word = _safe(shorten(visible(features.word), 40))
+    word = safe(shorten(visible(features.word), 40))
     names = [f"Sentence {number}" for number in range(1, len(features.sentences) + 1)]
     listed = "".join(
-        f'<p class="note">{name}: <bdi>{_safe(" ".join(words))}</bdi></p>'
+        f'<p class="note">{name}: <bdi>{safe(" ".join(words))}</bdi></p>'
         for name, words in zip(names, features.sentences, strict=True)
     )
     parts = [_of_map(features, each, names) for each in features.maps]
@@ -61,14 +61,14 @@ def features_section(features: WordFeatures) -> str:
 
 
 def _of_map(features: WordFeatures, each: FeatureMap, names: Sequence[str]) -> str:
-    title = f'<h3 style="margin-top:20px">Attention, {_safe(each.name)}</h3>'
+    title = f'<h3 style="margin-top:20px">Attention, {safe(each.name)}</h3>'
     if each.alike:
         alike = (
             f"All {each.count} {each.axis} agree: here the word sees no other word, or a single one."
             if any(mean.max(initial=0.0) < 1e-9 or mean.max() > 1 - 1e-6 for mean in each.means)
             else f"All {each.count} {each.axis} agree."
         )
-        return f'{title}<p class="note">{_safe(alike)}</p>'
+        return f'{title}<p class="note">{safe(alike)}</p>'
     words = shorten(visible(features.word), 40)
     note = _MAP_NOTE.format(word=words, kept=len(each.features), count=each.count, axis=each.axis)
     rows = ["mean", *(f"{each.unit} {number}" for number in each.features)]
@@ -86,8 +86,8 @@ def _of_map(features: WordFeatures, each: FeatureMap, names: Sequence[str]) -> s
         drawn.append(figure_with_width(name, short, panel))
     distances = ", ".join(f"{row} {value:.2f}" for row, value in zip(rows[1:], each.distances, strict=True))
     return (
-        f'{title}<p class="note">{_safe(note)}</p>{panels(drawn)}'
-        f'<p class="note">Distance from the mean: {_safe(distances)}.</p>'
+        f'{title}<p class="note">{safe(note)}</p>{panels(drawn)}'
+        f'<p class="note">Distance from the mean: {safe(distances)}.</p>'
     )
 
 
@@ -114,10 +114,6 @@ def _columns(values: Array) -> list[int]:
         return list(range(values.shape[1]))
     best: list[int] = np.argsort(-values.max(axis=0), kind="stable")[:KEPT].tolist()
     return sorted(best)
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))
 
 
 _THIRD = 392
@@ -163,7 +159,7 @@ def policy_section(whole: PolicySteps) -> str:
     possible = max(len(whole.words) * (len(whole.words) - 1), 1)
     share = f"It opened {int(whole.opened.sum())} of {possible} pairs of different words."
     return (
-        f"<section><h2>How the policy opened the masks of the {_safe(whole.name)}</h2>"
+        f"<section><h2>How the policy opened the masks of the {safe(whole.name)}</h2>"
         f'<p class="note">{share}</p>{short}{attention_key("probability")}'
         f"{panels([_words(steps), _pairs(steps)])}{panels(masks)}</section>"
     )

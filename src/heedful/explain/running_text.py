@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from heedful.explain.signed_words import framed_words, signed_word
+from heedful.explain.style import LEVELS
 from heedful.explain.summary import LONG
-from heedful.explain.svg import LEVELS
 from heedful.text.characters import visible
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import numpy as np
 from heedful.errors import UsageError
 from heedful.explain.html import headline, probability_table, reading_of, sections_of
 from heedful.explain.html_pictures import figure_with_width, gate_key, panels
-from heedful.explain.page_frame import page_of
+from heedful.explain.page_frame import page_of, safe
 from heedful.explain.summary import focus
 from heedful.explain.svg import Geometry, word_bars
 from heedful.storage import write_text
@@ -89,9 +89,9 @@ def _top(lettered: _Lettered) -> str:
     columns = []
     for letter, (name, each) in lettered.items():
         what, how = headline(each)
-        method = f" · {_safe(each.method)}" if each.method else ""
+        method = f" · {safe(each.method)}" if each.method else ""
         columns.append(
-            f'<div><p class="eyebrow">{letter} · {_safe(name)}{method}</p><h2>{_safe(what)} {_safe(how)}</h2>'
+            f'<div><p class="eyebrow">{letter} · {safe(name)}{method}</p><h2>{safe(what)} {safe(how)}</h2>'
             f'{probability_table(each)}<div style="margin-top:18px">{reading_of(each)}</div></div>'
         )
     said = {headline(each)[0] for _, each in lettered.values()}
@@ -123,7 +123,7 @@ def _gates(lettered: _Lettered, side: int) -> str:
     missing = f'<p class="note">{", ".join(without)}: no gates.</p>' if without else ""
     name = next(iter(gated.values())).name
     return (
-        f'<section><h2>Gates side by side, {_safe(name)}</h2><p class="note">{escape(_NOTE)}</p>{gate_key()}'
+        f'<section><h2>Gates side by side, {safe(name)}</h2><p class="note">{escape(_NOTE)}</p>{gate_key()}'
         f"{panels(figures)}{missing}</section>"
     )
 
@@ -155,9 +155,5 @@ def _difference(views: Mapping[str, SentenceView]) -> str:
 
 def _whole(letter: str, name: str, explanation: Explanation) -> str:
     inside = "\n".join(section for section in sections_of(explanation) if section)
-    summary = f"{letter} · {_safe(name)}: the whole explanation"
+    summary = f"{letter} · {safe(name)}: the whole explanation"
     return f"<section><details><summary>{summary}</summary>{inside}</details></section>"
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heedful.explain.page_frame import safe
 from heedful.explain.scene import (
     TOLD,
     Line,
@@ -19,14 +20,14 @@ from heedful.explain.scene import (
     percent,
     phrases_of,
 )
+from heedful.explain.style import SIGNED_LEVELS
+from heedful.tables import page_table
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Across, Attribution
     from heedful.explain.explanation import SentenceView
 
-SIGNED_LEVELS = 6
-"""Shades of each color; `style.py` defines as many classes."""
 _FOR, _AGAINST, _PLAIN = "\x1b[44;97m", "\x1b[43;30m", "\x1b[0m"
 _FAINT = 1
 """The shade from which a word has a color on a terminal."""
@@ -89,12 +90,17 @@ def signed_table(attribution: Attribution, views: Sequence[SentenceView]) -> str
     """Write the lines of a picture of contributions as a table; see `signed_section`."""
     lines = lines_of(attribution, views)
     longest = longest_bar(lines, attribution.reach)
-    rows = "".join(_row(line, attribution, longest) for line in lines)
-    unit = "log-odds" if attribution.is_log_odds else "change"
-    head = f'<tr><th>word</th><th><span class="unseen">size</span></th><th class="r">{unit}</th></tr>'
+    rows = (_row(line, attribution, longest) for line in lines)
+    marks = ["sum" if line.kind == "sum" else "" if line.kind in TOLD else "soft" for line in lines]
+    head = ("word", _SIZE, "log-odds" if attribution.is_log_odds else "change")
     said = note_on_bars(lines, attribution.reach)
     note = f'<p class="note">{said}</p>' if said else ""
-    return f'<table class="signed">{head}{rows}</table>{note}{_across_table(attribution, views)}'
+    table = page_table(head, rows, _KINDS, marks=marks, name="signed")
+    return f"{table}{note}{_across_table(attribution, views)}"
+
+
+_SIZE = '<span class="unseen">size</span>'
+_KINDS = ("", "bar", "r")
 
 
 def _across_table(attribution: Attribution, views: Sequence[SentenceView]) -> str:
@@ -103,13 +109,12 @@ def _across_table(attribution: Attribution, views: Sequence[SentenceView]) -> st
     if not found:
         return ""
     longest = max(attribution.reach, abs(found[0].value))
-    rows = "".join(
-        f"<tr><td><bdi>{escape(one)}</bdi> ↔ <bdi>{escape(other)}</bdi></td>"
-        f'<td class="bar">{_bar(value, longest)}</td><td class="r">{number(value)}</td></tr>'
+    rows = (
+        [f"<bdi>{escape(one)}</bdi> ↔ <bdi>{escape(other)}</bdi>", _bar(value, longest), number(value)]
         for one, other, value in _linked(found, views)
     )
-    head = '<tr><th>words of both texts</th><th><span class="unseen">size</span></th><th class="r">together</th></tr>'
-    return f'<table class="signed across">{head}{rows}</table><p class="note">{ACROSS}</p>'
+    table = page_table(("words of both texts", _SIZE, "together"), rows, _KINDS, name="signed across")
+    return f'{table}<p class="note">{ACROSS}</p>'
 
 
 ACROSS = "What words of both texts add only together; their numbers above share it already."
@@ -122,18 +127,13 @@ def _linked(found: Sequence[Across], views: Sequence[SentenceView]) -> Iterator[
         yield one, other, each.value
 
 
-def _row(line: Line, attribution: Attribution, longest: float) -> str:
+def _row(line: Line, attribution: Attribution, longest: float) -> list[str]:
     name = f"<bdi>{escape(shorten(visible(line.name), 60))}</bdi>"
     if line.joint is not None:
         name += f' <span class="muted">together {number(line.joint)}</span>'
     if line.kind == "sum":
-        shown = _exact(line.value, sum_of(attribution))
-        return f'<tr class="sum"><td>{name}</td><td class="r" colspan="2">{shown}</td></tr>'
-    soft = "" if line.kind in TOLD else ' class="soft"'
-    return (
-        f'<tr{soft}><td>{name}</td><td class="bar">{_bar(line.value, longest)}</td>'
-        f'<td class="r">{_exact(line.value, number(line.value, line.error))}</td></tr>'
-    )
+        return [name, _exact(line.value, sum_of(attribution))]
+    return [name, _bar(line.value, longest), _exact(line.value, number(line.value, line.error))]
 
 
 def _exact(value: float, shown: str) -> str:
@@ -151,7 +151,7 @@ def signed_key(attribution: Attribution) -> str:
     framed = " Words in a frame count together." if phrases_of(attribution) else ""
     return (
         f'<span class="signed-key">{down} {scale} {up}</span> The darkest shade is a change of {reach} or more in '
-        f"{escape(visible(attribution.of))}.{framed}"
+        f"{safe(attribution.of)}.{framed}"
     )
 
 

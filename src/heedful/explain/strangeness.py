@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.explain.page_frame import safe
 from heedful.explain.scene import percent
 from heedful.model.decisions import ClassDecision
 from heedful.model.model import Model
+from heedful.tables import page_table
 from heedful.text.characters import shorten, visible
 
 _SHOWN = 8
@@ -127,18 +129,16 @@ def strangeness_section(found: Strangeness | None) -> str:
     """
     if found is None:
         return ""
-    label = escape(visible(found.label))
-    head = '<tr><th>sign</th><th class="r">adds</th></tr>'
-    rows = "".join(
-        f'<tr><td>{escape(name)}</td><td class="r">{added:+.2f}</td></tr>'
-        for name, added in found.parts.items()
-    )
+    label = safe(found.label)
     total = f"score; a class is answered up to {found.threshold:.2f}"
-    rows += f'<tr class="sum"><td>{total}</td><td class="r">{found.score:+.2f}</td></tr>'
+    adds = {**{escape(name): added for name, added in found.parts.items()}, total: found.score}
+    rows = ([name, f"{added:+.2f}"] for name, added in adds.items())
+    marks = [*[""] * len(found.parts), "sum"]
+    table = page_table(("sign", "adds"), rows, ("", "r"), marks=marks, name="signed")
     standing = found.standing[0].upper() + found.standing[1:]
     body = (
         f'<p class="note">{standing}; <bdi>{escape(found.words)}</bdi>. Nearest class: '
-        f'<bdi>{escape(visible(found.nearest))}</bdi>.</p><table class="signed">{head}{rows}</table>'
+        f"<bdi>{safe(found.nearest)}</bdi>.</p>{table}"
         f'<p class="note">{_NOTE}</p>'
     )
     if found.rejected:

@@ -8,6 +8,8 @@ from functools import cache
 from heedful.drawing import families
 from heedful.text.characters import visible
 
+LEVELS, SIGNED_LEVELS = 16, 6
+"""Shades of a weight; shades of words for a prediction, and as many of words against it."""
 _LIGHT = ("#eef4fa", "#c9ddee", "#8fbcdc", "#4f94c9", "#1f68ad", "#0b3c7d", "#06234f")
 _DARK = ("#1b2530", "#1c3a55", "#1f5585", "#2a6ca6", "#5b9fd6", "#9ac8ee", "#e6f3ff")
 _RULES = """
@@ -97,41 +99,39 @@ _DARK_INK = """--page:#10161d;--ink:#e7edf3;--soft:#9aa8b6;--line:#2b3743;--empt
 --own:#5b9fd6;--context:#f59e54;--context-soft:#7a4a22;--muted:#8ca3b8;--against:#d0853f;"""
 
 
-def style_sheet(levels: int, signed: int = 6) -> str:
+def style_sheet() -> str:
     """Return the CSS of the page.
 
-    Args:
-        levels: number of shades; classes c1 to c(levels - 1) fill a cell, t0 to t(levels - 1) lie behind a word and
-            d0 to d5 fill a cell of a distance map.
-        signed: number of shades of words for and against a prediction; classes p1, p2 and so on, and n1, n2 and so on.
+    Classes c1 to c15 fill a cell, t1 to t15 lie behind a word, d0 to d5 fill a cell of a distance map, and p1 to p6 and
+    n1 to n6 lie behind words for and against a prediction.
 
     Returns:
         The style sheet; it follows the reader's light or dark setting and always prints light.
     """
-    names = [f"--c{k}" for k in range(levels)]
+    names = [f"--c{k}" for k in range(LEVELS)]
     light = _LIGHT_INK + _variables(names, _LIGHT)
     dark = _DARK_INK + _variables(names, _DARK)
-    fills = "".join(f".c{k}{{fill:var(--c{k})}}" for k in range(1, levels))
+    fills = "".join(f".c{k}{{fill:var(--c{k})}}" for k in range(1, LEVELS))
     # Words stay dark on light (light on dark): only the nearer half of the palette lies behind text.
-    behind = "".join(f".t{k}{{background:var(--c{round(k * 0.46)})}}" for k in range(1, levels))
+    behind = "".join(f".t{k}{{background:var(--c{round(k * 0.46)})}}" for k in range(1, LEVELS))
     near = "".join(f".d{k}{{fill:var(--soft);fill-opacity:{k * 0.09:.2f}}}" for k in range(6))
     return (
         f":root{{color-scheme:light dark;{light}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}{_RULES}{fills}{behind}{near}"
-        f"{_signed(signed)}"
+        f"{_signed()}"
     )
 
 
-def _signed(levels: int) -> str:
+def _signed() -> str:
     """Return the colors behind words for and against a prediction: the two that the color-blind tell apart.
 
     The words on them keep a contrast of 4.5 to 1, in the dark too.
     """
     pairs = (("p", "own"), ("n", "against"))
     shades = "".join(
-        f".{name}{k}{{background:color-mix(in srgb,var(--{color}) {round(62 * k / levels)}%,transparent)}}"
+        f".{name}{k}{{background:color-mix(in srgb,var(--{color}) {round(62 * k / SIGNED_LEVELS)}%,transparent)}}"
         for name, color in pairs
-        for k in range(1, levels + 1)
+        for k in range(1, SIGNED_LEVELS + 1)
     )
     return shades + _SIGNED_RULES
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+from heedful.explain.page_frame import safe
+from heedful.explain.style import LEVELS
 from heedful.explain.summary import LABEL_CELLS, Grid, cell_number, shade
 from heedful.text.characters import cells, shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.explanation import Array
 
-LEVELS = 16
-"""Number of shades; `style.py` defines as many classes."""
 _ANGLE = 60
 _BAR = 92
 _SMALLEST = 9.5
@@ -104,7 +103,7 @@ def distance_map(words: Sequence[str], steps: Array, geometry: Geometry, name: s
         near = max(0, 5 - distance) if distance >= 0 else 0
         title = f"{words[i]} to {words[j]}: " + ("no path" if distance < 0 else f"{distance} steps")
         parts.append(
-            f'<g><title>{_safe(title)}</title><rect class="d{near}" x="{x + 0.5:g}" y="{y + 0.5:g}" '
+            f'<g><title>{safe(title)}</title><rect class="d{near}" x="{x + 0.5:g}" y="{y + 0.5:g}" '
             f'width="{g.cell - 1:g}" height="{g.cell - 1:g}"/><text class="num" x="{x + g.cell / 2:g}" '
             f'y="{y + g.cell * 0.66:g}" font-size="{min(11.0, g.cell * 0.55):.3g}">{shown}</text></g>'
         )
@@ -166,7 +165,7 @@ def scale_bar() -> str:
 def _svg(width: float, rows: int, g: Geometry, content: str, name: str) -> Panel:
     height = g.header + rows * g.cell + 2
     svg = (
-        f'<svg role="img" aria-label="{_safe(name)}" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg role="img" aria-label="{safe(name)}" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}">{content}</svg>'
     )
     return Panel(svg, width)
@@ -183,7 +182,7 @@ def _cell(i: int, j: int, value: float, g: Geometry, tip: str, numbers: bool) ->
     x, y, size = g.label + j * g.cell, g.header + i * g.cell, g.cell - 1
     k = level(value)
     rectangle = f'<rect class="c{k}" x="{x + 0.5:g}" y="{y + 0.5:g}" width="{size:g}" height="{size:g}"'
-    title = f"<title>{_safe(tip)}</title>"
+    title = f"<title>{safe(tip)}</title>"
     shown = cell_number(value) if numbers else ""
     if not shown:
         return f"{rectangle}>{title}</rect>"
@@ -201,7 +200,7 @@ def _empty_row(i: int, columns: int, said: str, g: Geometry) -> str:
     if columns * g.cell < 90:
         return ""
     x, y = g.label + columns * g.cell / 2, g.header + (i + 0.5) * g.cell + g.font * 0.33
-    return f'<text class="none" x="{x:g}" y="{y:g}" font-size="{min(11.0, g.font):.3g}">{escape(said)}</text>'
+    return f'<text class="none" x="{x:g}" y="{y:g}" font-size="{min(11.0, g.font):.3g}">{safe(said)}</text>'
 
 
 def _row_labels(words: Sequence[str], g: Geometry) -> str:
@@ -223,8 +222,8 @@ def _column_labels(words: Sequence[str], g: Geometry) -> str:
 
 
 def _bar_title(x: float, title: str, g: Geometry) -> str:
-    shown = f'<text class="head" x="{x:g}" y="{g.header - 8:g}">{_safe(shorten(title, 20))}</text>'
-    return f"<g><title>{_safe(title)}</title>{shown}</g>"
+    shown = f'<text class="head" x="{x:g}" y="{g.header - 8:g}">{safe(shorten(title, 20))}</text>'
+    return f"<g><title>{safe(title)}</title>{shown}</g>"
 
 
 def _bar(x: float, i: int, share: float, shown: str, classes: tuple[str, str], g: Geometry, tip: str) -> str:
@@ -232,7 +231,7 @@ def _bar(x: float, i: int, share: float, shown: str, classes: tuple[str, str], g
     thick = min(g.cell - 3, 15.0)
     y, width = g.header + (i + 0.5) * g.cell - thick / 2, _BAR * min(max(share, 0.0), 1.0)
     return (
-        f'<g><title>{_safe(tip)}</title><rect class="{rest}" x="{x:g}" y="{y:g}" width="{_BAR}" height="{thick:g}"/>'
+        f'<g><title>{safe(tip)}</title><rect class="{rest}" x="{x:g}" y="{y:g}" width="{_BAR}" height="{thick:g}"/>'
         f'<rect class="{full}" x="{x:g}" y="{y:g}" width="{width:.4g}" height="{thick:g}"/>'
         f'<text class="value" x="{x + _BAR + 5:g}" y="{y + thick / 2 + g.font * 0.32:.5g}" '
         f'font-size="{min(11.5, g.font):.3g}">{shown}</text></g>'
@@ -241,12 +240,8 @@ def _bar(x: float, i: int, share: float, shown: str, classes: tuple[str, str], g
 
 def _label(word: str) -> str:
     shown = shorten(visible(word), LABEL_CELLS)
-    full = "" if shown == word else f"<title>{_safe(word)}</title>"
-    return full + escape(shown)
-
-
-def _safe(text: str) -> str:
-    return escape(visible(text))
+    full = "" if shown == word else f"<title>{safe(word)}</title>"
+    return full + safe(shown)
 
 
 def _overhang(columns: Sequence[str], font: float) -> float:

@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from heedful.errors import DataError, OutputError
 from heedful.explain.style import style_sheet
-from heedful.explain.svg import LEVELS
 from heedful.labeling.next_text import REASONS
 from heedful.labeling.session import Conflict, Session, Shown
 from heedful.serving.assets import PAGES as PLAYGROUND
@@ -30,7 +29,7 @@ SCRIPTS = ("api.js", "drawing.js", "answers.js", "spans.js", "label.js")
 @cache
 def _file(name: str, kind: str) -> tuple[str, str]:
     content = files("heedful.labeling").joinpath("label_page", name).read_text(encoding="utf-8")
-    return (style_sheet(LEVELS) + content if kind == "text/css" else content), kind
+    return (style_sheet() + content if kind == "text/css" else content), kind
 
 
 PAGES: Mapping[str, Callable[[], tuple[str, str]]] = {

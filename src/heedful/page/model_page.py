@@ -11,7 +11,6 @@ from string import Template
 
 from heedful.explain.legends import CAVEAT
 from heedful.explain.style import UNOPENED, style_sheet
-from heedful.explain.svg import LEVELS
 from heedful.export.recording import NetworkTable
 from heedful.model.decisions import Promise
 from heedful.model.decisions.label_tree import LabelTree
@@ -81,7 +80,7 @@ def render_page(
         UsageError: naming the setting that a page does not have.
     """
     model = model_bytes(folder, description, compact=compact, promise=promise, tree=tree)
-    style = style_sheet(LEVELS) + UNOPENED + asset("page.css")
+    style = style_sheet() + UNOPENED + asset("page.css")
     script = engine() + "\n".join(map(asset, SCRIPTS))
     return Template(asset("page.html")).substitute(
         policy=f"default-src 'none'; script-src {_hash(script)} 'wasm-unsafe-eval'; style-src {_hash(style)}; "

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 
 from heedful.explain.style import style_sheet
-from heedful.explain.svg import LEVELS
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -35,7 +34,7 @@ def _script() -> tuple[str, str]:
 @cache
 def _style() -> tuple[str, str]:
     own = (_FOLDER / "playground.css").read_text(encoding="utf-8")
-    return style_sheet(LEVELS) + own, "text/css"
+    return style_sheet() + own, "text/css"
 
 
 PAGES: Mapping[str, Callable[[], tuple[str, str]]] = {

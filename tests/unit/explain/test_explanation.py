@@ -154,7 +154,7 @@ def test_of_several_labels_those_that_are_answered_stand_first() -> None:
     assert "Why not “fear” (8.0 %)" in text
     page = render_html(found)
     assert "<h1>joy, loud<small>2 of 3 labels</small></h1>" in page
-    assert page.count("<tr class=best>") == 2
+    assert page.count('<tr class="best">') == 2
     assert "<summary>Why “loud”? 65.0 %</summary>" in page
     assert "<summary>Why not “fear”? 8.0 %</summary>" in page
     nothing = several()

@@ -13,7 +13,6 @@ from browsing import browser, launch  # noqa: F401
 from heedful.explain import write_html
 from heedful.explain.explainer import explain
 from heedful.explain.style import style_sheet
-from heedful.explain.svg import LEVELS
 from heedful.run.glance.page_pieces import STYLE
 from heedful.runtime import load
 from waiting import PATIENCE
@@ -60,7 +59,7 @@ def test_what_a_reader_has_not_opened_is_not_printed(page: Any, pages: dict[str,
 
 
 def test_what_is_folded_away_is_printed_in_reports(page: Any) -> None:
-    style = style_sheet(LEVELS) + STYLE
+    style = style_sheet() + STYLE
     page.set_content(f"<style>{style}</style><section><details><summary>more</summary><p>rows</p></details>")
     page.emulate_media(media="print")
     assert page.locator("summary").is_visible()

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import re
 
-from heedful.explain.style import light_palette, mix, style_sheet
-from heedful.explain.svg import LEVELS
+from heedful.explain.style import LEVELS, light_palette, mix, style_sheet
 
-SHEET = style_sheet(LEVELS)
+SHEET = style_sheet()
 
 
 def luminance(color):

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from heedful.data.examples import Example
+from heedful.explain.page_frame import folded, safe
 from heedful.explain.signed_words import number
 from heedful.explain.word_sums import WordSum
+from heedful.tables import page_table
 from heedful.text.characters import shorten, visible
 
 STYLE = """
@@ -19,7 +21,8 @@ a:focus-visible,summary:focus-visible{outline:2px solid var(--context);outline-o
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,420px),1fr));gap:24px 36px;margin-top:14px}
 .cards table{max-width:none}
 .cards td:first-child{white-space:nowrap;max-width:12em;overflow:hidden;text-overflow:ellipsis}
-.cards td{vertical-align:top}.cards td.text{color:var(--soft);font-size:13px;overflow-wrap:anywhere}
+.cards td.bar{width:14%}.cards td{vertical-align:top}
+.cards td.text{color:var(--soft);font-size:13px;overflow-wrap:anywhere}
 mark{background:none;color:var(--ink);font-weight:650}
 .texts{margin:8px 0 0;padding:0;list-style:none}
 .texts li{padding:6px 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
@@ -44,30 +47,23 @@ def card(name: str, words: Sequence[WordSum], example_of: Callable[[WordSum], Ex
         HTML, all text escaped.
     """
     largest = max(abs(word.mean) for word in words)
-    rows = "".join(_word_row(word, largest, example_of(word)) for word in words)
-    head = '<tr><th>word</th><th class="r">mean</th><th><span class="unseen">size</span></th><th>for example</th></tr>'
-    return f"<div><h3>{safe(name)}</h3><table>{head}{rows}</table></div>"
+    rows = (_word_row(word, largest, example_of(word)) for word in words)
+    head = ("word", "mean", '<span class="unseen">size</span>', "for example")
+    return f"<div><h3>{safe(name)}</h3>{page_table(head, rows, ('', 'r', 'bar', 'text'))}</div>"
 
 
 def cards_of(cards: Sequence[str]) -> str:
     """Put cards beside each other; of many the first ones are shown, and the rest is folded away."""
     first, rest = cards[:_CARDS], cards[_CARDS:]
     shown = f'<div class="cards">{"".join(first)}</div>'
-    return shown + _folded(len(rest), f'<div class="cards">{"".join(rest)}</div>')
+    return shown + folded(len(rest), f'<div class="cards">{"".join(rest)}</div>')
 
 
-def _folded(count: int, content: str) -> str:
-    return f"<details><summary>{count:,} more</summary>{content}</details>" if count else ""
-
-
-def _word_row(word: WordSum, largest: float, example: Example) -> str:
+def _word_row(word: WordSum, largest: float, example: Example) -> list[str]:
     width = 100 * min(1.0, abs(word.mean) / largest)
     kind = ' class="against"' if word.lowers else ""
     bar = f'<span class="track-box"><i{kind} style="width:{width:.0f}%"></i></span>'
-    return (
-        f'<tr><td><bdi>{safe(word.name)}</bdi></td><td class="r">{number(word.signed)}</td>'
-        f'<td class="bar" style="width:14%">{bar}</td><td class="text">{_found(word.name, example)}</td></tr>'
-    )
+    return [f"<bdi>{safe(word.name)}</bdi>", number(word.signed), bar, _found(word.name, example)]
 
 
 def _found(name: str, example: Example) -> str:
@@ -103,25 +99,15 @@ def words_of(example: Example, marked: int) -> str:
 
 def table_of(header: Sequence[str], rows: Iterable[Sequence[str]], strong: Sequence[bool] = ()) -> str:
     """Write a table of cells that are HTML; figures stand on the right."""
-    head = "".join(f'<th{" class=r" if k else ""} scope="col">{title}</th>' for k, title in enumerate(header))
-    body = [
-        f"<tr{' class=weak' if strong and strong[k] else ''}>"
-        + "".join(f"<td{' class=r' if place else ''}>{cell}</td>" for place, cell in enumerate(row))
-        + "</tr>"
-        for k, row in enumerate(rows)
-    ]
+    rows, kinds = list(rows), ("", *["r"] * (len(header) - 1))
+    marks = ["weak" if each else "" for each in strong]
     first, rest = (
-        f'<div class="scroll" tabindex="0"><table><tr>{head}</tr>{"".join(part)}</table></div>'
-        for part in (body[:_ROWS], body[_ROWS:])
+        f'<div class="scroll" tabindex="0">{page_table(header, rows[part], kinds, marks=marks[part])}</div>'
+        for part in (slice(_ROWS), slice(_ROWS, None))
     )
-    return first + _folded(len(body) - _ROWS if len(body) > _ROWS else 0, rest)
+    return first + folded(len(rows) - _ROWS, rest)
 
 
 def note_of(text: str) -> str:
     """Write a remark."""
     return f'<p class="note">{escape(text)}</p>'
-
-
-def safe(text: str) -> str:
-    """Escape a text, its controls shown."""
-    return escape(visible(text))
