@@ -25,9 +25,7 @@ from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
 from heedful.run.sources import data_root, find_source
 from heedful.storage.installed import recipe_names
-
-_RECIPES = {"text": "disan-cr", "pair": "disan-snli", "relatedness": "disan-sick"}
-"""Kind of data to the recipe of a data set that has none of its own."""
+from heedful.tasks import task_named
 
 _LOG = logging.getLogger(__name__)
 
@@ -139,7 +137,7 @@ def _settings_of(name: str, overrides: Sequence[str], folder: Path | None) -> Ru
         task = catalog.data_set(name).task
         if kind_of(task).of_words:
             return load_config("disan-ewt-upos", [f"data.set={name}", *overrides])
-        if task not in _RECIPES:
+        if not (usual := task_named(task).board_recipe):
             raise UsageError(
                 f"{name}: is data of {task!r}; the baselines take classes or scores of texts and pairs, or tags"
             )
@@ -147,7 +145,7 @@ def _settings_of(name: str, overrides: Sequence[str], folder: Path | None) -> Ru
         for recipe in own:
             if load_config(recipe).data.set == name:
                 return load_config(recipe, overrides)
-        return load_config(_RECIPES[task], [f"data.set={name}", "data.options={}", *overrides])
+        return load_config(usual, [f"data.set={name}", "data.options={}", *overrides])
     if is_own_file(name, folder):
         found = own_file(name, overrides, folder)
         return load_config(found.recipe, [*found.overrides, *overrides])
@@ -181,7 +179,7 @@ def splits_of_runs(
             else replace(config, train=replace(config.train, seed=number))
         )
         source = find_source(of_run, data_root(of_run, folder))
-        if source.task not in _RECIPES:
+        if not task_named(source.task).board_recipe:
             raise UsageError(f"the baselines take classes or scores of texts and pairs, not {source.task!r}")
         found[varied] = replace(read_splits(source), seed=of_run.train.seed).limited(examples, seed=number)
     return found

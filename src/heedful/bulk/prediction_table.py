@@ -83,14 +83,7 @@ _LABELS = (
     Column("labels", "texts", _of(LabelsAnswer, lambda answer: list(answer.labels))),
     Column("probability", "numbers", _of(LabelsAnswer, _of_labels)),
 )
-_OF_OUTPUTS: Mapping[str, tuple[Column, ...]] = {
-    "classes": _CLASSES,
-    "vector": _CLASSES,
-    "grades": (Column("score", "number", _of(Answer, _score)),),
-    "number": (Column("number", "number", _of(Answer, _score)),),
-    "labels": _LABELS,
-    "columns": _LABELS,
-}
+_OF_ANSWERS: Mapping[type, tuple[Column, ...]] = {Answer: _CLASSES, LabelsAnswer: _LABELS}
 _AS_JSON = (Column("prediction", "text", _as_json),)
 WARNINGS = Column("warnings", "text", lambda answer: getattr(answer, "remarks", ""))
 """Unknown words, no words, a truncated text; and why a row has no prediction."""
@@ -116,7 +109,10 @@ def columns_of(task: str) -> tuple[Column, ...]:
         The columns, warnings last. A class has its probability; several labels have a list of theirs; a task whose
         predictions are no plain values, such as semantic roles, has one column of JSON.
     """
-    return (*_OF_OUTPUTS.get(kind_of(task).outputs, _AS_JSON), WARNINGS)
+    kind = kind_of(task)
+    if kind.is_score:
+        return Column(kind.layout.header[0], "number", _of(Answer, _score)), WARNINGS
+    return (*_OF_ANSWERS.get(kind.layout.kind, _AS_JSON), WARNINGS)
 
 
 def whole_columns(model: Model[Any, Any]) -> tuple[Column, ...]:

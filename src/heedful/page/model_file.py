@@ -18,11 +18,11 @@ from safetensors.torch import save
 from torch import Tensor, from_numpy
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import quantity_of, side_names
+from heedful.explain.assembling import SIDE_NAMES, quantity_of, side_names
 from heedful.explain.legends import NO_NETWORK, SYSTEMS, caption
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.export.whole_layers import in_whole_numbers
-from heedful.model.decisions import KINDS, Promise
+from heedful.model.decisions import KINDS, Kind, Promise
 from heedful.model.decisions.label_tree import LabelTree
 from heedful.model.decisions.reject import REJECT, read_reject
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
@@ -44,18 +44,6 @@ from heedful.text.tokenize import TOKENIZERS
 FORMAT = 1
 """The version of the file; `opening.js` reads it and refuses others."""
 _WIDE_WEIGHTS = "wide.weights"
-TASKS = {
-    "text": ("text",),
-    "pair": ("premise", "hypothesis"),
-    "labels": ("text",),
-    "label-columns": ("text",),
-    "number": ("text",),
-    "relatedness": ("first text", "second text"),
-    "pair-number": ("first text", "second text"),
-    "vector": ("first text", "second text"),
-    "tags": ("text",),
-}
-"""Every task that a page answers, with the names of its texts; the vectors of two texts are compared."""
 
 
 def export_model_file(
@@ -143,8 +131,8 @@ def has_network(folder: ModelFolder) -> bool:
 
 def _check(folder: ModelFolder, description: NetworkTable) -> None:
     task, parser = _task(folder), folder.settings.part("text").record.get("parser")
-    if task not in TASKS:
-        raise UsageError(f"model.task={task!r}: a page answers {', '.join(TASKS)}")
+    if task not in KINDS:
+        raise UsageError(f"model.task={task!r}: a page answers {', '.join(KINDS)}")
     if COLUMNS in folder.config:
         raise UsageError("data.features: a page reads texts alone, and this model reads columns beside them")
     if parser:
@@ -255,8 +243,15 @@ def _numbers(folder: ModelFolder, name: str) -> list[float]:
     return found
 
 
+def _sides(kind: Kind) -> tuple[str, ...]:
+    """Return the names of the texts of an answer; the vectors of two texts are compared."""
+    if kind.outputs == "classes" or (kind.texts == 1 and kind.outputs != "vector"):
+        return SIDE_NAMES[kind.texts]
+    return "first text", "second text"
+
+
 def _names_of_texts(folder: ModelFolder) -> tuple[str, ...]:
-    names, run = TASKS[_task(folder)], folder.config.get("run")
+    names, run = _sides(KINDS[_task(folder)]), folder.config.get("run")
     return side_names(run, len(names), names) if isinstance(run, Mapping) else names
 
 
@@ -266,7 +261,9 @@ def _sentence(folder: ModelFolder) -> SentencePart | None:
     if not isinstance(table, Mapping) or not table:
         return None
     outputs = folder.settings.part("model").whole("outputs")
-    part = read_sentence_part(table, _tensor_of(folder), outputs, len(TASKS[_task(folder)]), read_states)
+    part = read_sentence_part(
+        table, _tensor_of(folder), outputs, len(_sides(KINDS[_task(folder)])), read_states
+    )
     return part.complete()
 
 

@@ -341,7 +341,7 @@ _OF_CLASSES = frozenset(
 class TextTask(ClassTask):
     """The class of a text."""
 
-    name = "text"
+    name, board_recipe = "text", "disan-cr"
     table = Table(TEXT, "label")
     uses = SENTENCES | table.settings | _OF_CLASSES | {"train.contrast"}
     options = table.options
@@ -382,7 +382,7 @@ class TextTask(ClassTask):
 class PairTask(ClassTask):
     """The class of a pair."""
 
-    name = "pair"
+    name, board_recipe = "pair", "disan-snli"
     sides, table = 2, Table(PAIR, "label")
     uses = PAIRS | table.settings | _OF_CLASSES | {"model.matching"}
     options = table.options

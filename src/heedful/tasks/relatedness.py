@@ -44,7 +44,7 @@ class RelatednessModel(ScoreModel):
 class RelatednessTask(ScoreTask[RelatednessModel]):
     """A number from 1 to ``model.outputs``, the last grade."""
 
-    name = "relatedness"
+    name, board_recipe = "relatedness", "disan-sick"
     model_type = RelatednessModel
     sides, table = 2, Table(PAIR, "score")
     metrics = ("pearson", "spearman", "mse")

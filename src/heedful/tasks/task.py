@@ -57,6 +57,8 @@ class Task(
         sides: number of texts in an example, 1 or 2.
         settings: the class of the settings of the task itself, ``model.task_options``.
         chooses_by_folds: whether a model of few rows is chosen by cross-validation, without a dev split.
+        board_recipe: the recipe by which a board of baselines reads a known data set that has none of its own; empty
+            where no baseline learns the task from texts.
     """
 
     name: ClassVar[str]
@@ -70,6 +72,7 @@ class Task(
     sides: ClassVar[int] = 1
     settings: ClassVar[type[Settings]] = Settings
     chooses_by_folds: ClassVar[bool] = False
+    board_recipe: ClassVar[str] = ""
 
     @property
     def noun(self) -> str:

@@ -70,16 +70,6 @@ class Teacher(ABC):
         """
 
 
-_ANSWERS = {
-    "classes": "classes",
-    "labels": "labels",
-    "grades": "scores",
-    "number": "numbers",
-    "tags": "words with tags",
-}
-"""What a teacher answers, by what a student gives."""
-
-
 class ModelTeacher(Teacher):
     """A model folder of Heedful; its answers are kept in the cache.
 
@@ -99,9 +89,8 @@ class ModelTeacher(Teacher):
         kind = kind_of(task)
         same = model.kind.outputs == kind.outputs or (model.kind.is_score and kind.is_score)
         if not same or model.is_pair != (kind.texts == 2):
-            wanted = "texts" if kind.texts == 1 else "pairs"
             raise UsageError(
-                f"{folder}: a teacher of {wanted} must answer their {_ANSWERS[kind.outputs]}; this model does not"
+                f"{folder}: a model of {model.noun} cannot teach one of {kind.noun}; name a teacher of {kind.noun}"
             )
         if kind.has_labels and set(model.labels) != set(labels):
             alien = [name for name in (*model.labels, *labels) if (name in model.labels) != (name in labels)]

@@ -124,10 +124,10 @@ def writes_tables(tree: ast.Module) -> bool:
 
 
 def tables_of_tasks(tree: ast.Module, names: set[str]) -> int:
-    """Count the tables of a module with two or more names of tasks as keys."""
+    """Count the tables of a module with two or more keys, all of which are names of tasks or of their outputs."""
     tables = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
     return sum(
-        sum(isinstance(key, ast.Constant) and key.value in names for key in table.keys) > 1
+        len(table.keys) > 1 and all(isinstance(key, ast.Constant) and key.value in names for key in table.keys)
         for table in tables
     )
 
@@ -226,12 +226,13 @@ def asked(trees: dict[str, ast.Module], texts: dict[Path, str], ran: dict[str, i
         for name, tree in trees.items()
         if name not in ("heedful.checked", "heedful.storage.fields") and reads_by_hand(tree)
     ]
-    writers = [name for name, tree in trees.items() if writes_tables(tree)]
+    writers = [name for name, tree in trees.items() if name != "heedful.tables" and writes_tables(tree)]
     sizes = f"{len(here):,} / {sum(lines[path] for path in here):,}"
     ran_files = [
         str(ran[f"files of which a function ran in one {what}"]) for what in ("prediction", "training")
     ]
     names = {*ratchets.KINDS, *ratchets.WITH_TORCH, *ratchets.ELSEWHERE}
+    names |= {kind.outputs for kind in ratchets.KINDS.values()}
     return [
         ["figure", "now", "asked"],
         [f"files / lines, features of {SINCE}", sizes, "320 / 58,000"],
@@ -246,7 +247,7 @@ def asked(trees: dict[str, ast.Module], texts: dict[Path, str], ran: dict[str, i
         ["isinstance of model classes", str(counted["isinstance of model classes"]), "0"],
         [
             "readers of records / writers of tables / crews",
-            f"{len(readers) + 1} / {len(writers)} / {counted['crews of processes']}",
+            f"{len(readers) + 1} / {len(writers) + 1} / {counted['crews of processes']}",
             "1 / 1 / 2",
         ],
         ["wildcards of the mirror", str(counted["wildcards of the mirror"]), "40"],
