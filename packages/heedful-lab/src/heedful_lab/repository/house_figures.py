@@ -127,7 +127,8 @@ def tables_of_tasks(tree: ast.Module, names: set[str]) -> int:
     """Count the tables of a module with two or more keys, all of which are names of tasks or of their outputs."""
     tables = (node for node in ast.walk(tree) if isinstance(node, ast.Dict))
     return sum(
-        len(table.keys) > 1 and all(isinstance(key, ast.Constant) and key.value in names for key in table.keys)
+        len(table.keys) > 1
+        and all(isinstance(key, ast.Constant) and key.value in names for key in table.keys)
         for table in tables
     )
 
