@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.runtime.kept_rows import KeptRows
 from heedful.runtime.kernels import Floats
+from heedful.runtime.sentence_features import STATES, text_bytes
 from heedful.runtime.weights import read_words_and_weights
 from heedful.storage.manifest import CONFIG, WEIGHTS, read_json, sha256
 from heedful.storage.named_models import packaged_models
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 EN_SENTENCES: Literal["en-sentences"] = "en-sentences"
 """The sentence encoder of heedful-en."""
-STATES = "states"
-"""What config.json calls these features."""
 KEPT = "weights."
 """What the names of the tensors of an encoder begin with that another model keeps."""
 
@@ -81,6 +80,18 @@ class EncoderStates:
     def origin(self) -> dict[str, str]:
         """Return by what a model folder names them."""
         return {"name": self.name, "sha256": self.sha256}
+
+    def table(self) -> dict[str, object]:
+        """See `SentenceFeatures.table`."""
+        return {"kind": STATES, **self.origin()}
+
+    def tensors(self, prefix: str) -> dict[str, NDArray[np.generic]]:
+        """See `SentenceFeatures.tensors`."""
+        if self.name:
+            return {}
+        found = {f"{STATES}.{name}": each for name, each in self.content.items()}
+        found["kept"] = text_bytes("\n".join(self.content))
+        return {f"{prefix}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
 
     def complete(self) -> EncoderStates:
         """Return the same features with the whole encoder, so that a folder with them needs no package.

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.storage.installed import kept
-from heedful.storage.manifest import sha256
+from heedful.storage.manifest import SCALE, sha256
 from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, kept_rows, packaged_rows
 
 Floats = NDArray[np.float32]
+MEAN, JOINED, STATES = "mean", "joined", "states"
+"""What config.json calls the kinds of features: means of vectors, several kinds, and what a sentence encoder gives."""
 _sha256 = kept(sha256, most=2)
 
 
@@ -49,6 +51,15 @@ class SentenceFeatures(Protocol):
 
     def knows(self, word: str) -> bool:
         """Return whether there is a vector of a word."""
+
+    def table(self) -> dict[str, object]:
+        """Return what config.json says of them."""
+
+    def tensors(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """Return the tensors that a folder has itself, under a prefix; none of what a package has."""
+
+    def complete(self) -> SentenceFeatures:
+        """Return the same features, of which a folder has everything itself."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +130,23 @@ class MeanOfVectors:
     def blocks(self) -> tuple[int, ...]:
         """See `SentenceFeatures.blocks`."""
         return (self.width,)
+
+    def table(self) -> dict[str, object]:
+        """See `SentenceFeatures.table`: where their rows are."""
+        return {"kind": MEAN, **asdict(self.origin)}
+
+    def tensors(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """See `SentenceFeatures.tensors`."""
+        if self.origin.name:
+            return {}
+        rows = self.rows
+        found: dict[str, NDArray[Any]] = {"rows": rows.codes, "rows" + SCALE: rows.scale}
+        found |= {"words": text_bytes("\n".join(rows.words)), "baseforms": text_bytes(self.baseforms)}
+        return {f"{prefix}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
+
+    def complete(self) -> MeanOfVectors:
+        """See `SentenceFeatures.complete`."""
+        return replace(self, origin=Origin())
 
     def row_of(self, word: str) -> int:
         """Return the row of a word; -1 where it has none."""
@@ -201,3 +229,20 @@ class JoinedFeatures:
     def of(self, texts: Sequence[Sequence[str]]) -> Floats:
         """See `SentenceFeatures.of`."""
         return np.concatenate([part.of(texts) for part in self.parts], axis=1)
+
+    def table(self) -> dict[str, object]:
+        """See `SentenceFeatures.table`."""
+        return {"kind": JOINED, "parts": [part.table() for part in self.parts]}
+
+    def tensors(self, prefix: str) -> dict[str, NDArray[Any]]:
+        """See `SentenceFeatures.tensors`."""
+        return {name: each for part in self.parts for name, each in part.tensors(prefix).items()}
+
+    def complete(self) -> JoinedFeatures:
+        """See `SentenceFeatures.complete`."""
+        return JoinedFeatures(tuple(part.complete() for part in self.parts))
+
+
+def text_bytes(text: str) -> NDArray[np.uint8]:
+    """Return a text as a tensor of UTF-8."""
+    return np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)

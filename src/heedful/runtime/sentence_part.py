@@ -10,7 +10,7 @@ Likewise a sentence encoder is that of an installed package, or the tensors behi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -18,9 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError, UsageError
-from heedful.runtime.encoder_states import STATES, EncoderStates
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import (
+    JOINED,
+    MEAN,
+    STATES,
     Floats,
     JoinedFeatures,
     MeanOfVectors,
@@ -34,11 +36,8 @@ from heedful.text.wide_part import sizes_of
 
 SENTENCE = "sentence"
 """Key of config.json, and what the names of the tensors begin with."""
-MEAN = "mean"
-JOINED = "joined"
-_STATES = "states."
 Array = NDArray[Any]
-ReadStates = Callable[[dict[str, str], Callable[[], Mapping[str, Array]]], EncoderStates]
+ReadStates = Callable[[dict[str, str], Callable[[], Mapping[str, Array]]], SentenceFeatures]
 """What config.json says of a sentence encoder, and what returns the tensors that a folder keeps of one, to states."""
 
 
@@ -107,9 +106,7 @@ class SentencePart:
         """
         weights, bias = self.exact
         found = np.empty((len(features), self.outputs))
-        for row, own in zip(
-            found, features, strict=True
-        ):  # a product of matrices may round by the number of rows
+        for row, own in zip(found, features, strict=True):  # a product of matrices may round by their number
             row[:] = bias + own.astype(np.float64) @ weights
         return (self.weight * found).astype(np.float32)
 
@@ -120,37 +117,23 @@ class SentencePart:
     def table(self) -> dict[str, object]:
         """Return what config.json says of the part, under `SENTENCE`."""
         texts = self.features.texts
-        return {"weight": self.weight, "pairing": self.features.pairing, "texts": _written(texts)}
+        return {"weight": self.weight, "pairing": self.features.pairing, "texts": texts.table()}
 
     def tensors(self) -> dict[str, Array]:
         """Return the tensors of a folder; those of a package's rows are left to the package."""
-        found: dict[str, Array] = {"weights": self.weights, "bias": self.bias}
-        texts = next((each for each in _single(self.features.texts) if isinstance(each, MeanOfVectors)), None)
-        states = next(
-            (each for each in _single(self.features.texts) if isinstance(each, EncoderStates)), None
-        )
-        if states is not None and not states.name:
-            found |= {_STATES + name: each for name, each in states.content.items()}
-            found["kept"] = _bytes("\n".join(states.content))
-        own = {f"{SENTENCE}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
-        return own if texts is None else own | vectors_tensors(texts)
+        own = {"weights": self.weights, "bias": self.bias}
+        found: dict[str, Array] = {f"{SENTENCE}.{name}": np.ascontiguousarray(own[name]) for name in own}
+        return found | self.features.texts.tensors(SENTENCE)
 
     def complete(self) -> SentencePart:
         """Return the same part with everything that it reads in the folder, and nothing left to a package."""
-        texts = self.features.texts
-        own = tuple(map(_whole, _single(texts)))
-        complete = replace(texts, parts=own) if isinstance(texts, JoinedFeatures) else own[0]
-        return replace(self, features=replace(self.features, texts=complete))
+        return replace(self, features=replace(self.features, texts=self.features.texts.complete()))
 
     def apart(self) -> tuple[SentencePart, ...]:
         """Return parts that together add what this one adds, each of features of one kind; the first has the bias."""
         texts, start, found = self.features.texts, 0, list[SentencePart]()
         for each in _single(texts) if self.features.pairing == "none" else (texts,):
-            own = (
-                self.weights[start:]
-                if self.features.pairing != "none"
-                else self.weights[start : start + each.width]
-            )
+            own = self.weights[start : start + each.width if self.features.pairing == "none" else None]
             bias = np.zeros_like(self.bias) if found else self.bias
             found.append(SentencePart(replace(self.features, texts=each), own, bias, self.weight))
             start += each.width
@@ -209,25 +192,8 @@ def read_sentence_part(
     return part
 
 
-def _whole(texts: SentenceFeatures) -> SentenceFeatures:
-    if isinstance(texts, MeanOfVectors):
-        return replace(texts, origin=Origin())
-    return texts.complete() if isinstance(texts, EncoderStates) else texts
-
-
 def _single(texts: SentenceFeatures) -> tuple[SentenceFeatures, ...]:
     return texts.parts if isinstance(texts, JoinedFeatures) else (texts,)
-
-
-def _written(texts: SentenceFeatures) -> dict[str, object]:
-    """Return what config.json says of the features of a text."""
-    if isinstance(texts, JoinedFeatures):
-        return {"kind": JOINED, "parts": [_written(part) for part in texts.parts]}
-    if isinstance(texts, EncoderStates):
-        return {"kind": STATES, **texts.origin()}
-    if isinstance(texts, MeanOfVectors):
-        return vectors_table(texts)
-    raise UsageError(f"sentence: features of the kind {type(texts).__name__} have no form in a folder")
 
 
 def _read_texts(
@@ -244,7 +210,7 @@ def _read_texts(
 
     def content() -> dict[str, Array]:
         names = _text(tensor, "kept").split("\n")
-        return {name: tensor(f"{SENTENCE}.{_STATES}{name}") for name in names}
+        return {name: tensor(f"{SENTENCE}.{STATES}.{name}") for name in names}
 
     return states(origin, content)
 
@@ -260,30 +226,10 @@ def reads_encoder(table: Mapping[str, object]) -> bool:
     )
 
 
-def vectors_table(vectors: MeanOfVectors) -> dict[str, object]:
-    """Return what config.json says of word vectors: where their rows are."""
-    return {"kind": MEAN, **asdict(vectors.origin)}
-
-
-def vectors_tensors(vectors: MeanOfVectors, prefix: str = SENTENCE) -> dict[str, Array]:
-    """Return the tensors of word vectors that a folder has itself, under a prefix; none where a package has them."""
-    if vectors.origin.name:
-        return {}
-    rows = vectors.rows
-    found: dict[str, Array] = {"rows": rows.codes, "rows" + SCALE: rows.scale}
-    found |= {"words": _bytes("\n".join(rows.words)), "baseforms": _bytes(vectors.baseforms)}
-    return {f"{prefix}.{name}": np.ascontiguousarray(array) for name, array in found.items()}
-
-
-def complete_vectors(vectors: MeanOfVectors) -> MeanOfVectors:
-    """Return the same word vectors, of which a folder has everything itself."""
-    return replace(vectors, origin=Origin())
-
-
 def read_vectors(
     table: Mapping[str, object], tensor: Callable[[str], Array], prefix: str = SENTENCE
 ) -> MeanOfVectors:
-    """Read what `vectors_table` and `vectors_tensors` wrote.
+    """Read what `MeanOfVectors.table` and `MeanOfVectors.tensors` wrote.
 
     Args:
         table: of config.json.
@@ -335,7 +281,3 @@ def _text(tensor: Callable[[str], Array], name: str, prefix: str = SENTENCE) -> 
         return _tensor(tensor, name, np.uint8, prefix).tobytes().decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise UsageError(f"tensor '{prefix}.{name}' is no UTF-8 text: {error}") from error
-
-
-def _bytes(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)

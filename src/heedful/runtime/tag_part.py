@@ -20,7 +20,7 @@ from heedful.model.decisions.tag_paths import TagChain
 from heedful.model.decisions.tags import TagsDecision
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_features import MeanOfVectors
-from heedful.runtime.sentence_part import complete_vectors, read_vectors, vectors_table, vectors_tensors
+from heedful.runtime.sentence_part import read_vectors
 from heedful.storage.fields import Fields
 from heedful.text.word_shapes import Numbers, WordShapes
 
@@ -172,13 +172,13 @@ class TagPart:
         """Return the same part with everything that it reads in the folder, and nothing left to a package."""
         if self.vectors is None:
             return self
-        return replace(self, vectors=replace(self.vectors, rows=complete_vectors(self.vectors.rows)))
+        return replace(self, vectors=replace(self.vectors, rows=self.vectors.rows.complete()))
 
     def table(self) -> dict[str, object]:
         """Return what config.json says of the part, under `TAGGING`."""
         vectors: dict[str, object] = {}
         if self.vectors is not None:
-            vectors = {"reach": self.vectors.reach, "rows": vectors_table(self.vectors.rows)}
+            vectors = {"reach": self.vectors.reach, "rows": self.vectors.rows.table()}
         return {"shapes": asdict(self.shapes), "vectors": vectors, "outside": self.outside}
 
     def tensors(self) -> dict[str, Array]:
@@ -191,7 +191,7 @@ class TagPart:
         }
         if self.vectors is not None:
             found[f"{SHAPES}.vectors"] = self.vector_weights
-            found |= vectors_tensors(self.vectors.rows, TAGGING)
+            found |= self.vectors.rows.tensors(TAGGING)
         return {name: np.ascontiguousarray(array) for name, array in found.items()}
 
 
