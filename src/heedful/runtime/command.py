@@ -11,6 +11,7 @@ from typing import BinaryIO, NoReturn
 
 from heedful.errors import DataError, ExitCode, HeedfulError, OutputError, UsageError
 from heedful.runtime.loading import load
+from heedful.runtime.word_values import MEMORY
 
 PROGRAM = "heedful-runtime"
 
@@ -88,9 +89,9 @@ def _options() -> argparse.ArgumentParser:
         command.add_argument(
             "--word-memory",
             type=int,
-            default=64,
+            default=MEMORY >> 20,
             metavar="MB",
-            help="For values of words; 64 by default, 0 for none.",
+            help="For values of words; %(default)s by default, 0 for none.",
         )
         command.add_argument("--threads", type=int, default=1, help="Threads that compute; 1 by default.")
     predict.add_argument(

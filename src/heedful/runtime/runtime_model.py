@@ -171,7 +171,7 @@ class RuntimeModel(Model[Block, Answered]):
         """Return a model that keeps what its network makes of single words in so much memory; the weights are shared.
 
         Args:
-            megabytes: for the words that are asked for most often, 64 by default; 0 keeps nothing.
+            megabytes: for the words that are asked for most often, 16 by default; 0 keeps nothing.
 
         Returns:
             The model; its answers are the same to the last bit.

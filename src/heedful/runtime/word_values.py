@@ -17,8 +17,8 @@ from heedful.runtime.weights import Weights
 Ids = NDArray[np.int64]
 Ngrams = Sequence[NDArray[np.int32]]
 """For each word the rows of its n-grams; empty for a network that reads none."""
-MEMORY = 1 << 26
-"""Bytes for what is kept of words, about 6,000 words of a DiSAN."""
+MEMORY = 1 << 24
+"""Bytes for what is kept of words, about 1,400 words of a DiSAN; a server, which answers for long, keeps more."""
 
 
 class WordCounts(NamedTuple):

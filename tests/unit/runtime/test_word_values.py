@@ -36,6 +36,16 @@ def ids(*numbers: int) -> Ids:
     return np.array(numbers, np.int64)
 
 
+def test_by_default_words_take_no_more_than_the_memory_that_is_promised() -> None:
+    def compute(words: Ids, ngrams: Ngrams) -> Mapping[str, Floats]:
+        return {"wide": np.repeat(words.astype(np.float32)[:, None], 1 << 18, axis=1)}  # 1 MB a word
+
+    values = WordValues(compute)
+    for word in range(40):
+        assert values.of(ids(word), ())["wide"][0, -1] == word
+    assert 8 <= values.counts.kept <= 16
+
+
 def test_a_word_is_computed_once() -> None:
     compute = Counting()
     values = WordValues(compute)
