@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
 
-from heedful.errors import OutputError
+from heedful.errors import ArtifactError, OutputError
 from heedful.storage.layout import (
     CHECKPOINTS,
     ENVIRONMENT,
@@ -22,7 +21,7 @@ from heedful.storage.layout import (
     holds_run,
 )
 from heedful.storage.lock import LOCK
-from heedful.storage.manifest import MANIFEST, MODEL_FILES, listed
+from heedful.storage.manifest import MANIFEST, MODEL_FILES, listed, read_json
 from heedful.storage.writing import TEMPORARY
 
 WITHOUT_NETWORK = {"network": "none"}
@@ -195,11 +194,9 @@ def remove_run(folder: Path, *, keep: bool = False) -> None:
 
 def keeps_log(folder: Path) -> bool:
     """Return whether the run in a folder is of a kind that keeps a log; in any other folder a log is a user's file."""
-    try:
-        environment = json.loads((folder / ENVIRONMENT).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return True
-    return not (isinstance(environment, dict) and environment.items() >= WITHOUT_NETWORK.items())
+    with contextlib.suppress(ArtifactError):
+        return not read_json(folder / ENVIRONMENT, dict).items() >= WITHOUT_NETWORK.items()
+    return True
 
 
 def remove_if_empty(folder: Path) -> None:
