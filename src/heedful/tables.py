@@ -81,6 +81,26 @@ def page_table(
     return _element("table", f"<thead><tr>{names}</tr></thead><tbody>{body}</tbody>" if names else body, name)
 
 
+def percent(share: float) -> str:
+    """Write a probability so that nothing short of certain reads as certain.
+
+    >>> percent(0.997), percent(0.99999), percent(1.0), percent(0.0)
+    ('99.7 %', '> 99.9 %', '> 99.9 %', '< 0.1 %')
+    """
+    if share > 0.9995:
+        return "> 99.9 %"
+    return "< 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
+
+
+def counted(share: float) -> str:
+    """Write a share that was counted, which may be all or none.
+
+    >>> counted(1.0), counted(0.9999), counted(0.25), counted(0.0)
+    ('100.0 %', '> 99.9 %', '25.0 %', '0.0 %')
+    """
+    return f"{100 * share:.1f} %" if share in (0, 1) else percent(share)
+
+
 def _cells(row: Sequence[str], kinds: Sequence[str]) -> str:
     span = f' colspan="{len(kinds) - len(row) + 1}"' if len(kinds) > len(row) else ""
     first = (_element("td", cell, kind) for cell, kind in _paired(row[:-1], kinds[: len(row) - 1]))

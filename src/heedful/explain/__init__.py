@@ -13,7 +13,8 @@ from heedful.fronts import imported_on_use
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Attribution
-    from heedful.explain.explanation import Explanation, SentenceView
+    from heedful.explain.explanation import Explanation
+    from heedful.explain.explanation_record import SentenceView
     from heedful.explain.faithfulness import DeletionScore, deletion_score
     from heedful.explain.figures import draw
     from heedful.explain.from_output import explanation_from
@@ -54,7 +55,8 @@ if not TYPE_CHECKING:  # a type checker reads the imports above
         __name__,
         {
             "heedful.explain.attribution": ("Attribution",),
-            "heedful.explain.explanation": ("Explanation", "SentenceView"),
+            "heedful.explain.explanation": ("Explanation",),
+            "heedful.explain.explanation_record": ("SentenceView",),
             "heedful.explain.faithfulness": ("DeletionScore", "deletion_score"),
             "heedful.explain.figures": ("draw",),
             "heedful.explain.from_output": ("explanation_from",),

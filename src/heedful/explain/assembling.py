@@ -21,7 +21,8 @@ from heedful.explain.attribution import (
     with_prefix,
 )
 from heedful.explain.explained_value import ExplainedValue
-from heedful.explain.explanation import Array, Explanation, SentenceView
+from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_record import Array, SentenceView
 from heedful.explain.faithfulness import deletion_of
 from heedful.explain.legends import System, by_caption, caption, default_notes
 from heedful.explain.methods.contributing import Explained, contributions

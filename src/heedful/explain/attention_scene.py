@@ -14,7 +14,7 @@ import numpy as np
 from heedful.explain.summary import Grid, focus, opened_against
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Explanation, SentenceView
+    from heedful.explain.explanation_record import ExplanationRecord, SentenceView
 
 Key = Literal["own meaning", "context", "opened by the mask selector"]
 
@@ -82,7 +82,7 @@ def squares_of(view: SentenceView) -> Iterator[Square]:
         yield Square("fusion", "attention fusion", shares, f"fusion, {view.name}", "from")
 
 
-def alignments_of(explanation: Explanation) -> tuple[tuple[SentenceView, SentenceView], list[Square]]:
+def alignments_of(explanation: ExplanationRecord) -> tuple[tuple[SentenceView, SentenceView], list[Square]]:
     """Return the attention between the two sides of a pair.
 
     Args:

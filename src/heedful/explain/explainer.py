@@ -16,7 +16,8 @@ from heedful.explain.assembling import (
     with_looked,
     with_quantity,
 )
-from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_record import SentenceView
 from heedful.explain.legends import SYSTEMS, System, by_caption
 from heedful.explain.methods import WITH_TORCH, MethodChoice, Question
 from heedful.explain.methods.game import Examples, Game, game_of

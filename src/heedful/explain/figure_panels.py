@@ -15,7 +15,7 @@ from heedful.text.characters import cells, shorten, visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from heedful.explain.explanation import Array, Explanation, SentenceView
+    from heedful.explain.explanation_record import Array, ExplanationRecord, SentenceView
 
 Paint = Callable[..., None]
 """Paints a panel: from the axes, the words and what is painted of each."""
@@ -114,7 +114,7 @@ def side(
     )
 
 
-def alignments(explanation: Explanation) -> Group:
+def alignments(explanation: ExplanationRecord) -> Group:
     """Collect the attention between the two sides.
 
     Args:

@@ -12,15 +12,15 @@ from heedful.explain import panels
 from heedful.explain.attention_scene import keys_of
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
 from heedful.explain.html import headline
-from heedful.explain.scene import percent
 from heedful.explain.signed_words import number
 from heedful.explain.style import drawable
+from heedful.tables import percent
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from heedful.explain.explanation import Explanation
+    from heedful.explain.explanation_record import ExplanationRecord
 
 _MARGIN, _TITLE = 0.3, 0.26
 _HEAD = 0.55
@@ -28,7 +28,7 @@ _CHARACTERS_AN_INCH = 12.5
 
 
 def draw(
-    explanation: Explanation, path: Path | str, dpi: int = 200, *, attention: bool | None = None
+    explanation: ExplanationRecord, path: Path | str, dpi: int = 200, *, attention: bool | None = None
 ) -> Path:
     """Draw what each word contributes; or what Figures 6 and 7 of DiSAN show, and the source2token weights.
 
@@ -49,7 +49,7 @@ def draw(
     return write_figure(path, lambda: _figure(explanation, shown), "Drawing an explanation", dpi=dpi)
 
 
-def _figure(explanation: Explanation, attention: bool) -> Figure:
+def _figure(explanation: ExplanationRecord, attention: bool) -> Figure:
     from matplotlib.figure import Figure
 
     said = explanation.attribution
@@ -136,7 +136,7 @@ def _place(figure: Figure, group: Group, lines: list[list[Panel]], top: float) -
     return top
 
 
-def _legend(figure: Figure, explanation: Explanation, top: float, attention: bool) -> None:
+def _legend(figure: Figure, explanation: ExplanationRecord, top: float, attention: bool) -> None:
     from matplotlib.patches import Rectangle
 
     width, height = figure.get_size_inches()
@@ -191,7 +191,7 @@ def _write(
     )
 
 
-def _prediction(explanation: Explanation) -> str:
+def _prediction(explanation: ExplanationRecord) -> str:
     if explanation.score is not None:
         return f"{shorten(visible(explanation.quantity or 'score'), 40)} {explanation.score:.2f}"
     what, how = headline(explanation)

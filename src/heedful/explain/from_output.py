@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 from heedful.explain.assembling import assembled, averages, with_looked
-from heedful.explain.explanation import Array, Explanation, SentenceView
+from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_record import Array, SentenceView
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.legends import System, by_caption, caption
 from heedful.model.answers import Shown

@@ -13,7 +13,6 @@ from heedful.explain.neighbors_shown import neighbors_section
 from heedful.explain.page_frame import folded, page_of, safe
 from heedful.explain.page_sections import features_section, policy_section
 from heedful.explain.running_text import running_text
-from heedful.explain.scene import percent
 from heedful.explain.signed_words import (
     signed_key,
     signed_section,
@@ -24,12 +23,12 @@ from heedful.explain.strangeness import strangeness_section
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.storage import write_text
 from heedful.storage.checked_paths import checked_path
-from heedful.tables import page_table
+from heedful.tables import page_table, percent
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Attribution
-    from heedful.explain.explanation import Explanation, SentenceView
+    from heedful.explain.explanation_record import ExplanationRecord, SentenceView
     from heedful.explain.faithfulness import DeletionScore
 
 
@@ -41,7 +40,7 @@ _SHARE = ", times the share of the first word in the sentence vector"
 _ALIGNED_NOTE = "Between the sentences: the largest weights with which their words are compared."
 
 
-def write_html(explanation: Explanation, path: Path | str) -> Path:
+def write_html(explanation: ExplanationRecord, path: Path | str) -> Path:
     """Write the page of an explanation, atomically.
 
     Args:
@@ -59,7 +58,7 @@ def write_html(explanation: Explanation, path: Path | str) -> Path:
     return path
 
 
-def render_html(explanation: Explanation, title: str | None = None) -> str:
+def render_html(explanation: ExplanationRecord, title: str | None = None) -> str:
     """Render an explanation as one self-contained HTML page.
 
     The page holds the prediction, the texts shaded by the weight of each word, the strongest links in words, a heat
@@ -77,7 +76,7 @@ def render_html(explanation: Explanation, title: str | None = None) -> str:
     return page_of(title, sections_of(explanation))
 
 
-def sections_of(explanation: Explanation) -> list[str]:
+def sections_of(explanation: ExplanationRecord) -> list[str]:
     """Return the sections of the page of an explanation, some of them empty.
 
     What the network looked at is folded away where it is said what each word contributes.
@@ -107,7 +106,7 @@ def sections_of(explanation: Explanation) -> list[str]:
     ]
 
 
-def _why_not(explanation: Explanation) -> str:
+def _why_not(explanation: ExplanationRecord) -> str:
     """Write what speaks for and against further classes, folded away."""
     if len(explanation.labels) < 3 and not explanation.tags and explanation.chosen is None:
         return ""
@@ -129,13 +128,13 @@ def _why_not(explanation: Explanation) -> str:
 _FURTHER = "{:,} further classes: <code>heedful explain … --why LABEL</code> explains any of them."
 
 
-def _signed(explanation: Explanation) -> str:
+def _signed(explanation: ExplanationRecord) -> str:
     said = explanation.attribution
     answered = said is not None and (explanation.chosen is None or explanation.answers(said.label))
     return "" if said is None else signed_section(said, explanation.sides, answered=answered)
 
 
-def render_frame(explanation: Explanation) -> str:
+def render_frame(explanation: ExplanationRecord) -> str:
     """Put the page of an explanation into a frame for a notebook, where its style can touch nothing else.
 
     Args:
@@ -151,7 +150,7 @@ def render_frame(explanation: Explanation) -> str:
     )
 
 
-def headline(explanation: Explanation) -> tuple[str, str]:
+def headline(explanation: ExplanationRecord) -> tuple[str, str]:
     """Return the answer and how sure it is: "yes" and "87.0 %", or the score and its scale."""
     if explanation.score is not None:
         span = explanation.score_range
@@ -173,7 +172,7 @@ def headline(explanation: Explanation) -> tuple[str, str]:
     return str(explanation.predicted), f"{percent(explanation.certainty)}{by_cost}{rule}"
 
 
-def _top(explanation: Explanation) -> str:
+def _top(explanation: ExplanationRecord) -> str:
     what, how = headline(explanation)
     method = f" · {safe(explanation.method)}" if explanation.method else ""
     return (
@@ -183,14 +182,14 @@ def _top(explanation: Explanation) -> str:
     )
 
 
-def reading_of(explanation: Explanation) -> str:
+def reading_of(explanation: ExplanationRecord) -> str:
     """Return the texts, their words shaded by weight or colored by contribution, with the key of the shades."""
     said = explanation.attribution
     texts = "".join(_reading(view, said, side) for side, view in enumerate(explanation.sides))
     return texts + _reading_key(explanation)
 
 
-def probability_table(explanation: Explanation) -> str:
+def probability_table(explanation: ExplanationRecord) -> str:
     """Return a table of the labels or grades with their probabilities; nothing where there are none.
 
     Parents of classes that are paths have a table of their own. Of more than six labels the five most probable ones are
@@ -209,7 +208,7 @@ def probability_table(explanation: Explanation) -> str:
     return table + (_share_table("parent", explanation, parents.items()) if parents else "")
 
 
-def _share_table(kind: str, explanation: Explanation, answers: Iterable[tuple[str, float]]) -> str:
+def _share_table(kind: str, explanation: ExplanationRecord, answers: Iterable[tuple[str, float]]) -> str:
     answers = list(answers)
     cut = len(answers) if len(answers) <= _MANY_LABELS else _FIRST_LABELS
 
@@ -225,7 +224,7 @@ def _share_table(kind: str, explanation: Explanation, answers: Iterable[tuple[st
 _MANY_LABELS, _FIRST_LABELS = 6, 5
 
 
-def _tag_table(explanation: Explanation) -> str:
+def _tag_table(explanation: ExplanationRecord) -> str:
     rows = (
         [f"<bdi>{_word(each.word)}</bdi>", f"<b>{safe(each.tag)}</b>", percent(each.probability)]
         for each in explanation.tags
@@ -233,7 +232,7 @@ def _tag_table(explanation: Explanation) -> str:
     return page_table(("word", "tag", "probability"), rows, ("", "", "r"))
 
 
-def _deletion(explanation: Explanation) -> str:
+def _deletion(explanation: ExplanationRecord) -> str:
     score = explanation.faithfulness
     if score is None or not score.says_something:
         return ""
@@ -247,7 +246,7 @@ def _deletion(explanation: Explanation) -> str:
     return title + page_table((_what(explanation), "", ""), rows, ("", "bar", "r"))
 
 
-def _what(explanation: Explanation) -> str:
+def _what(explanation: ExplanationRecord) -> str:
     said = explanation.attribution
     label = explanation.nearest if said is None else said.label
     return safe(f"probability of “{label}”")
@@ -275,7 +274,7 @@ def _reading(view: SentenceView, attribution: Attribution | None, side: int) -> 
     return f'<p class="eyebrow">{safe(view.name)}</p><p class="{size}" lang="" dir="auto">{body}</p>{warning}'
 
 
-def _reading_key(explanation: Explanation) -> str:
+def _reading_key(explanation: ExplanationRecord) -> str:
     hints = []
     if explanation.attribution is not None:
         hints.append(signed_key(explanation.attribution))
@@ -291,7 +290,7 @@ def _reading_key(explanation: Explanation) -> str:
     return f'<p class="note">{" ".join(hints)}</p>' if hints else ""
 
 
-def _links(explanation: Explanation) -> str:
+def _links(explanation: ExplanationRecord) -> str:
     columns = [(f"within the {view.name}", strongest_links(view)) for view in explanation.sides]
     tables = [_link_table(title, links, "looks at", "←") for title, links in columns if links]
     between = strongest_alignments(explanation)
@@ -306,7 +305,7 @@ def _links(explanation: Explanation) -> str:
     )
 
 
-def _links_note(explanation: Explanation) -> str:
+def _links_note(explanation: ExplanationRecord) -> str:
     within = any(view.maps for view in explanation.sides)
     weighed = any(view.weights is not None for view in explanation.sides)
     note = _LINKS_NOTE.format(share=_SHARE if weighed else "")

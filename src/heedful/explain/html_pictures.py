@@ -13,7 +13,7 @@ from heedful.explain.summary import MANY, by_layer, focus, maps_beside
 from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Array, Explanation, SentenceView
+    from heedful.explain.explanation_record import Array, ExplanationRecord, SentenceView
 
 _PAGE, _GAP = 1236, 30
 """Width of the page's text, and the gap between pictures, in pixels; as in `style.py`."""
@@ -27,7 +27,7 @@ Drawing = tuple[str, float]
 """HTML of a picture with its caption, and its width."""
 
 
-def alignments(explanation: Explanation) -> str:
+def alignments(explanation: ExplanationRecord) -> str:
     """Draw the attention between the two sides; nothing where there is none.
 
     Args:
@@ -54,7 +54,7 @@ def alignments(explanation: Explanation) -> str:
     )
 
 
-def side(explanation: Explanation, whole: SentenceView) -> str:
+def side(explanation: ExplanationRecord, whole: SentenceView) -> str:
     """Draw everything inside one sentence; nothing where there is nothing to draw.
 
     Args:
@@ -100,7 +100,7 @@ def _arranged(view: SentenceView, pictures: _Pictures, others: list[Drawing]) ->
 class _Pictures:
     """The pictures of one sentence, with rows at the same heights."""
 
-    def __init__(self, explanation: Explanation, view: SentenceView, empty: str) -> None:
+    def __init__(self, explanation: ExplanationRecord, view: SentenceView, empty: str) -> None:
         self.notes, self.view, self.empty = explanation.notes, view, empty
         beside = maps_beside(len(view.maps))
         widest = (_PAGE - _GAP * (beside - 1)) / beside

@@ -15,7 +15,7 @@ from heedful.map_places import MapPlace
 from heedful.model.engine import NO_NETWORK
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Array, SentenceView
+    from heedful.explain.explanation_record import Array, SentenceView
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from heedful.explain.svg import Geometry, heat_map
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Array
+    from heedful.explain.explanation_record import Array
     from heedful.explain.html_pictures import Drawing
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.word_features import FeatureMap, FeatureShares, WordFeatures

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap, Normalize
     from matplotlib.patches import Rectangle
 
-    from heedful.explain.explanation import Array
+    from heedful.explain.explanation_record import Array
 
 INK, SOFT, LINE, EMPTY = "#16202b", "#5a6775", "#ccd5de", "#f7f9fb"
 OWN, CONTEXT, WEIGHT, CHOSEN = "#1f68ad", "#f6c9a4", "#5d7387", "#c2570c"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from heedful.errors import UsageError
-from heedful.explain.scene import percent
 from heedful.model.answers import Shown
+from heedful.tables import percent
 from heedful.text.characters import visible
 
 _SHOWN = 6

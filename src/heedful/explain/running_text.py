@@ -13,7 +13,7 @@ from heedful.text.characters import visible
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Attribution
-    from heedful.explain.explanation import SentenceView
+    from heedful.explain.explanation_record import SentenceView
 
 
 def running_text(view: SentenceView, attribution: Attribution | None = None, side: int = 0) -> str:

@@ -10,7 +10,7 @@ from heedful.explain.attribution import Across, Joint
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Attribution
-    from heedful.explain.explanation import SentenceView
+    from heedful.explain.explanation_record import SentenceView
 
 SHOWN = 10
 """Words and phrases that have a line of their own."""
@@ -164,23 +164,3 @@ def _phrase(attribution: Attribution, views: Sequence[SentenceView], joint: Join
 
 def _named(word: str, view: SentenceView, views: Sequence[SentenceView]) -> str:
     return word if len(views) == 1 else f"{word} ({view.name})"
-
-
-def percent(share: float) -> str:
-    """Write a probability so that nothing short of certain reads as certain.
-
-    >>> percent(0.997), percent(0.99999), percent(1.0), percent(0.0)
-    ('99.7 %', '> 99.9 %', '> 99.9 %', '< 0.1 %')
-    """
-    if share > 0.9995:
-        return "> 99.9 %"
-    return "< 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
-
-
-def counted(share: float) -> str:
-    """Write a share that was counted, which may be all or none.
-
-    >>> counted(1.0), counted(0.9999), counted(0.25), counted(0.0)
-    ('100.0 %', '> 99.9 %', '25.0 %', '0.0 %')
-    """
-    return f"{100 * share:.1f} %" if share in (0, 1) else percent(share)

@@ -21,7 +21,8 @@ from heedful.storage.checked_paths import checked_path
 from heedful.text.characters import shorten, visible
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Explanation, SentenceView
+    from heedful.explain.explanation import Explanation
+    from heedful.explain.explanation_record import SentenceView
 
 Explained = Mapping[str, "Explanation"]
 """Explanations of one text or one pair by the names of their models."""

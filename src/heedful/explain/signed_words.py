@@ -17,16 +17,15 @@ from heedful.explain.scene import (
     lines_of,
     longest_bar,
     note_on_bars,
-    percent,
     phrases_of,
 )
 from heedful.explain.style import SIGNED_LEVELS
-from heedful.tables import page_table
+from heedful.tables import page_table, percent
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
     from heedful.explain.attribution import Across, Attribution
-    from heedful.explain.explanation import SentenceView
+    from heedful.explain.explanation_record import SentenceView
 
 _FOR, _AGAINST, _PLAIN = "\x1b[44;97m", "\x1b[43;30m", "\x1b[0m"
 _FAINT = 1

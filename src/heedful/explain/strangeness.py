@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.explain.page_frame import safe
-from heedful.explain.scene import percent
 from heedful.model.decisions import ClassDecision
 from heedful.model.model import Model
-from heedful.tables import page_table
+from heedful.tables import page_table, percent
 from heedful.text.characters import shorten, visible
 
 _SHOWN = 8

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Array, Explanation, SentenceView
+    from heedful.explain.explanation_record import Array, ExplanationRecord, SentenceView
 
 
 LONG = 60
@@ -185,7 +185,7 @@ def by_layer(view: SentenceView) -> dict[str, list[str]]:
     return groups
 
 
-def strongest_alignments(explanation: Explanation, count: int = 6) -> list[Link]:
+def strongest_alignments(explanation: ExplanationRecord, count: int = 6) -> list[Link]:
     """Find the largest weights between the two sides of a pair, tokens outside the texts left out.
 
     Args:

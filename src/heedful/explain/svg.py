@@ -13,7 +13,7 @@ from heedful.explain.summary import LABEL_CELLS, Grid, cell_number, shade
 from heedful.text.characters import cells, shorten, visible
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Array
+    from heedful.explain.explanation_record import Array
 
 _ANGLE = 60
 _BAR = 92

@@ -10,7 +10,8 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.explain.assembling import ValuesExplained, assembled, averages, explained_by, with_looked
-from heedful.explain.explanation import Explanation, SentenceView, TagOfWord
+from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_record import SentenceView, TagOfWord
 from heedful.explain.legends import SYSTEMS, System, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.methods.game import ChainedTags, game_of_word

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from heedful.explain.neighbors_shown import neighbor_lines
 from heedful.explain.policy_steps import policy_lines
-from heedful.explain.scene import percent
 from heedful.explain.signed_words import signed_lines, title_of
 from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
 from heedful.explain.word_features import feature_lines
+from heedful.tables import percent
 from heedful.text.characters import cells, pad, shorten, visible
 
 if TYPE_CHECKING:
-    from heedful.explain.explanation import Explanation, SentenceView
+    from heedful.explain.explanation_record import ExplanationRecord, SentenceView
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BOLD, _BLUE, _DIM, _PLAIN = "\x1b[1m", "\x1b[34m", "\x1b[2m", "\x1b[0m"
@@ -24,7 +24,7 @@ _NARROWEST, _SHOWN = 64, 5
 
 
 def render_text(
-    explanation: Explanation,
+    explanation: ExplanationRecord,
     width: int = 80,
     color: bool = False,
     links: int = 6,
@@ -104,7 +104,7 @@ class _Pen:
         return f"{code}{text}{_PLAIN}" if self._color and text else text
 
 
-def _prediction(explanation: Explanation) -> str:
+def _prediction(explanation: ExplanationRecord) -> str:
     if explanation.score is not None:
         span = explanation.score_range
         name = shorten(visible(explanation.quantity or "score"), 40)
@@ -131,7 +131,7 @@ def _prediction(explanation: Explanation) -> str:
     return f"{visible(strange.label)}, {strange.standing}   (nearest: {said})"
 
 
-def _tags(explanation: Explanation) -> list[str]:
+def _tags(explanation: ExplanationRecord) -> list[str]:
     """Write the tag of each word with its probability, as a table."""
     shown = [(visible(each.word), visible(each.tag), percent(each.probability)) for each in explanation.tags]
     word, tag = (min(max(cells(row[k]) for row in shown), 30) for k in (0, 1))
@@ -149,7 +149,7 @@ _OTHERS = 4
 """Further classes that have a line; the page has more, and --why explains any."""
 
 
-def _others(explanation: Explanation) -> list[str]:
+def _others(explanation: ExplanationRecord) -> list[str]:
     """Write for further classes what speaks for and against them most."""
     found = []
     for each in explanation.others[:_OTHERS]:
@@ -169,7 +169,7 @@ def _others(explanation: Explanation) -> list[str]:
     return ["", *found] if found and several else []
 
 
-def _deletion(explanation: Explanation) -> str:
+def _deletion(explanation: ExplanationRecord) -> str:
     score = explanation.faithfulness
     if score is None or not score.says_something:
         return ""
@@ -194,7 +194,7 @@ def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
     return lines
 
 
-def _links(explanation: Explanation, count: int, width: int, pen: _Pen) -> list[str]:
+def _links(explanation: ExplanationRecord, count: int, width: int, pen: _Pen) -> list[str]:
     groups: list[tuple[str, Sequence[Link], str]] = [
         (f"strongest links in the {view.name}", strongest_links(view, count), "<-")
         for view in explanation.sides

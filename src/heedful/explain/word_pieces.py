@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.explain.explanation import Array, Explanation, SentenceView
+from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_record import Array, SentenceView
 
 _MAP = " A word looks with the mean of its word pieces and is looked at with their sum."
 _MEAN = " Of a word in pieces it is their mean."

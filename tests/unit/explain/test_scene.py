@@ -9,8 +9,9 @@ import pytest
 
 from heedful.explain import Attribution, SentenceView
 from heedful.explain.attribution import Joint
-from heedful.explain.scene import lines_of, longest_bar, percent, phrases_of
+from heedful.explain.scene import lines_of, longest_bar, phrases_of
 from heedful.explain.signed_words import signed_lines, signed_table
+from heedful.tables import percent
 
 
 def attribution(values: list[float], joint: tuple[Joint, ...] = (), together: float = 0.0) -> Attribution:

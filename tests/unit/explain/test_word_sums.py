@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from heedful.explain.attribution import Attribution, Joint
-from heedful.explain.explanation import Explanation, SentenceView
+from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_record import SentenceView
 from heedful.explain.word_sums import LOWERS, RAISES, WordSums
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from heedful.data.examples import Example
 from heedful.explain.page_frame import page_of, safe
 from heedful.explain.running_text import running_text
-from heedful.explain.scene import counted, percent
 from heedful.explain.signed_words import signed_key
 from heedful.explain.word_sums import WordSum
 from heedful.run.glance.gathering import Class, Confusion, Glance
 from heedful.run.glance.page_pieces import STYLE, card, cards_of, note_of, table_of, text_of, words_of
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words
+from heedful.tables import counted, percent
 from heedful.text.characters import visible
 
 _SLICES = 20

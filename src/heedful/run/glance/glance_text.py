@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from heedful.explain.scene import counted, percent
 from heedful.run.glance.gathering import Glance
 from heedful.run.glance.sections import Report, Table, Texts, Words
+from heedful.tables import counted, percent
 from heedful.text.characters import cells, pad, shorten, visible
 
 _CLASSES, _WORDS, _ROWS, _TEXT = 20, 6, 5, 70

@@ -12,13 +12,13 @@ from heedful.data.examples import Example, LabelSet
 from heedful.evaluation import accuracy_interval
 from heedful.evaluation.column_report import known_cells
 from heedful.evaluation.confident import rank_suspects
-from heedful.explain.scene import counted, percent
 from heedful.model.answers import LabelsAnswer
 from heedful.model.decisions.label_columns import column_places
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
 from heedful.run.important_words import SummedRows
+from heedful.tables import counted, percent
 
 Bools = NDArray[np.bool_]
 Facts = Callable[[int, int], str]

@@ -14,12 +14,12 @@ from heedful.errors import DataError, UsageError
 from heedful.evaluation import accuracy_interval
 from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
-from heedful.explain.scene import counted, percent
 from heedful.model.answers import TagsAnswer
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
 from heedful.run.important_words import SummedRows
+from heedful.tables import counted, percent
 from heedful.text.bio import OUTSIDE, spans_of
 
 _SURE = 0.95

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Example
-from heedful.explain.scene import counted, percent
 from heedful.run.glance.sections import Table
 from heedful.run.glance.slices import Lengthy, slices_of
+from heedful.tables import counted, percent
 
 _SLICES, _BINS = 20, 10
 

@@ -11,7 +11,7 @@ from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.explain import Explanation
 from heedful.explain.attribution import Attribution
-from heedful.explain.explanation import SentenceView
+from heedful.explain.explanation_record import SentenceView
 from heedful.model.answers import Answer
 from heedful.run.glance import Glance, GlanceRequest, glance_at, glance_lines, render_glance
 

@@ -12,13 +12,13 @@ from heedful.data.examples import Example, LabelSet, WordTags
 from heedful.errors import DataError, UsageError
 from heedful.explain import Explanation
 from heedful.explain.attribution import Attribution
-from heedful.explain.explanation import SentenceView
-from heedful.explain.scene import counted, percent
+from heedful.explain.explanation_record import SentenceView
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.role_spans import RoleSpan
 from heedful.run.glance import Glance, GlanceRequest, Report, render_whole, whole_lines, whole_report
 from heedful.run.glance.sections import Table, Texts, Words
+from heedful.tables import counted, percent
 
 MATTER = {"lovely": 2.0, "dull": -2.0}
 
