@@ -75,6 +75,14 @@ def axe() -> str:
     return (files(brings) / "axe.min.js").read_text(encoding="utf-8")
 
 
+def violations(page: Any) -> list[dict[str, str]]:
+    """Run axe, which is loaded, and return the rule, the impact and the first place of each violation."""
+    found = page.evaluate("""async () => JSON.stringify(
+      (await axe.run(document, {resultTypes: ["violations"]})).violations.map(
+        ({id, impact, nodes}) => ({id, impact, html: nodes[0].html.slice(0, 200)})))""")
+    return list(json.loads(found))
+
+
 def asked(page: Any, function: str, given: object) -> Any:
     """Call a function of a page; what it takes and returns goes as JSON, as Playwright is slow to wrap each value."""
     plain = "(_, value) => ArrayBuffer.isView(value) ? Array.from(value) : value"

@@ -5,16 +5,16 @@ Needs Chromium; Playwright and axe-core come with the extra dev.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tiny
-from browsing import axe, browser, launch  # noqa: F401
+from browsing import axe, browser, launch, violations  # noqa: F401
 from waiting import PATIENCE
 
-pytestmark = pytest.mark.usefixtures("axe")
 EXPORTED = ("classes", "pairs", "tags")
 WINDOWS = [(390, "light"), (1280, "dark")]
 TAGS = "\n".join(
@@ -81,73 +81,70 @@ def answered(page: Any) -> None:
     page.locator("#probabilities table, #contributions table").first.wait_for()
 
 
-@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
-def test_axe_finds_nothing_serious(
-    axe: str,  # noqa: F811
-    pages: dict[str, Path],
-    browser: Any,  # noqa: F811
-    width: int,
-    scheme: str,
-) -> None:
+@pytest.fixture(scope="module")
+def shown(pages: dict[str, Path], browser: Any, axe: str) -> Iterator[dict[str, Any]]:  # noqa: F811
+    """Every page in a tab of its own, with axe beside it: loading takes longer than most of what is looked at.
+
+    How a page looks comes from its style alone, which follows the window and the scheme of a loaded page.
+    """
     assert len(pages) == 15
-    found = []
-    context = browser.new_context(
-        bypass_csp=True, viewport={"width": width, "height": 800}, color_scheme=scheme
-    )
+    context = browser.new_context(bypass_csp=True, viewport={"width": 1280, "height": 800})
+    context.add_init_script(axe)
+    tabs = {}
     for name, path in pages.items():
-        page = context.new_page()
-        page.goto(path.as_uri())
+        tabs[name] = context.new_page()
+        tabs[name].goto(path.as_uri())
         if "exported" in name:
-            answered(page)
-        page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
-        page.evaluate(axe)
-        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+            answered(tabs[name])
+    yield tabs
+    context.close()
+
+
+def unfold(page: Any, unfolded: bool) -> None:
+    """Open or close all that can be folded away."""
+    page.evaluate(
+        "to => { for (const each of document.querySelectorAll('details')) each.open = to }", unfolded
+    )
+
+
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
+def test_axe_finds_nothing_serious(shown: dict[str, Any], width: int, scheme: str) -> None:
+    found = []
+    for name, page in shown.items():
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(media="screen", color_scheme=scheme)
+        assert page.evaluate("scheme => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", scheme)
+        unfold(page, True)
         found += [
-            f"{name}: {each['id']}: {each['nodes'][0]['html'][:200]}"
-            for each in result["violations"]
+            f"{name}: {each['id']}: {each['html']}"
+            for each in violations(page)
             if each["impact"] in ("serious", "critical")
         ]
-        page.close()
-    context.close()
     assert found == []
 
 
-def test_what_is_folded_away_is_printed_in_reports(
-    pages: dict[str, Path],
-    browser: Any,  # noqa: F811
-) -> None:
-    page = browser.new_page()
-    page.emulate_media(media="print")
+def test_what_is_folded_away_is_printed_in_reports(shown: dict[str, Any]) -> None:
     found = 0
-    for name, path in pages.items():
+    for name, page in shown.items():
         if name.endswith("whole model"):
-            page.goto(path.as_uri())
-            page.evaluate("for (const each of document.querySelectorAll('details')) each.open = false")
+            page.emulate_media(media="print")
+            unfold(page, False)
             folded = "[...document.querySelectorAll('details :is(li, td)')]"
             found += page.evaluate(f"{folded}.length")
             assert page.evaluate(f"{folded}.filter((each) => !each.checkVisibility()).length") == 0
     assert found > 0
-    page.close()
 
 
-def test_nothing_runs_out_of_a_page_on_a_phone_or_on_paper(
-    pages: dict[str, Path],
-    browser: Any,  # noqa: F811
-) -> None:
+def test_nothing_runs_out_of_a_page_on_a_phone_or_on_paper(shown: dict[str, Any]) -> None:
     wide = []
     for media, width in (("screen", 390), ("print", 780)):
-        context = browser.new_context(bypass_csp=True, viewport={"width": width, "height": 800})
-        for name, path in pages.items():
-            page = context.new_page()
+        for name, page in shown.items():
+            page.set_viewport_size({"width": width, "height": 800})
             page.emulate_media(media=media)
-            page.goto(path.as_uri())
-            if "exported" in name:
-                answered(page)
+            unfold(page, True)
             over = page.evaluate(
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             )
             if over > 0:
                 wide.append(f"{name}, {media}: {over} pixels")
-            page.close()
-        context.close()
     assert wide == []

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import tiny
-from browsing import axe, browser, launch  # noqa: F401
+from browsing import axe, browser, launch, violations  # noqa: F401
 from heedful.data.readers.table_files import read_table
 from served import Server
 from waiting import PATIENCE, until
@@ -323,18 +323,11 @@ PRESSED = """() => {
 """Shows a label that was chosen before, with what a model makes of it."""
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")]
-)
-def test_axe_finds_nothing_and_nothing_runs_out_of_the_page(
-    tmp_path: Path,
-    served: Any,
-    axe: str,  # noqa: F811
-    browser: Any,  # noqa: F811
-    width: int,
-    scheme: str,
-) -> None:
-    output = tmp_path / "labels.csv"
+@pytest.fixture(scope="module")
+def full_page(tmp_path_factory: pytest.TempPathFactory, browser: Any, axe: str) -> Iterator[Any]:  # noqa: F811
+    """The page with all that it can show at once, and axe beside it."""
+    folder = tmp_path_factory.mktemp("full")
+    output = folder / "labels.csv"
     long = "w" * 300
     rows = [[f"a text like many others {k}"] for k in range(30)] + [[long]]
     with output.open("w", encoding="utf-8") as stream:
@@ -342,20 +335,28 @@ def test_axe_finds_nothing_and_nothing_runs_out_of_the_page(
         stream.writelines(f"text {k},{'good' if k % 2 else 'bad'},Ann,good\n" for k in range(12))
         stream.write("text 1,bad,Bob,\n")
     rows += [[f"text {k}"] for k in range(12)]
-    pool = pool_of(tmp_path, rows)
-    server = served(pool, "--label", "good", "--label", "bad", "--label", long[:120], "--output", output)
-    page = opened(
-        browser, server, bypass_csp=True, viewport={"width": width, "height": 800}, color_scheme=scheme
-    )
+    labels = ("--label", "good", "--label", "bad", "--label", long[:120])
+    server = Server(pool_of(folder, rows), *labels, "--output", output, command="label")
+    page = opened(browser, server, bypass_csp=True)
     press(page, "1", "/")
     page.keyboard.type("text")
     page.keyboard.press("Enter")
     page.locator("#found button").first.wait_for()
-    assert page.locator("#disagreements-box").is_visible()
     page.evaluate(PRESSED)
     page.evaluate(axe)
-    result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    assert [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in result["violations"]] == []
-    over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert over <= 0
+    yield page
     page.context.close()
+    assert server.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")]
+)
+def test_axe_finds_nothing_and_nothing_runs_out_of_the_page(full_page: Any, width: int, scheme: str) -> None:
+    full_page.set_viewport_size({"width": width, "height": 800})
+    full_page.emulate_media(color_scheme=scheme)
+    assert full_page.locator("#found button").first.is_visible()
+    assert full_page.locator("#disagreements-box").is_visible()
+    assert violations(full_page) == []
+    over = full_page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert over <= 0
