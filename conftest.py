@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib.metadata
 import os
@@ -76,13 +77,11 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        atexit.register(
+            gc.unfreeze
+        )  # what was not looked at is cleared at the end, or extensions warn of leaks
         gc.set_threshold(20_000, 20, 50)
         gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """Let what was not looked at be cleared at the end, or extensions warn of leaks."""
-    gc.unfreeze()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

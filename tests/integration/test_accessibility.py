@@ -5,7 +5,7 @@ Needs Chromium; Playwright and axe-core come with the extra dev.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -81,70 +81,81 @@ def answered(page: Any) -> None:
     page.locator("#probabilities table, #contributions table").first.wait_for()
 
 
-@pytest.fixture(scope="module")
-def shown(pages: dict[str, Path], browser: Any, axe: str) -> Iterator[dict[str, Any]]:  # noqa: F811
-    """Every page in a tab of its own, with axe beside it: loading takes longer than most of what is looked at.
+@dataclass(frozen=True)
+class Looks:
+    """What was found on a page.
 
-    How a page looks comes from its style alone, which follows the window and the scheme of a loaded page.
+    Attributes:
+        serious: what axe says, by the window.
+        folded: how many lines a reader may fold away, and how many of them are not printed.
+        over: pixels by which it is wider than a phone and than a sheet.
     """
-    assert len(pages) == 15
-    context = browser.new_context(bypass_csp=True, viewport={"width": 1280, "height": 800})
-    context.add_init_script(axe)
-    tabs = {}
-    for name, path in pages.items():
-        tabs[name] = context.new_page()
-        tabs[name].goto(path.as_uri())
-        if "exported" in name:
-            answered(tabs[name])
-    yield tabs
-    context.close()
+
+    serious: dict[tuple[int, str], list[str]]
+    folded: tuple[int, int]
+    over: dict[str, int]
 
 
-def unfold(page: Any, unfolded: bool) -> None:
-    """Open or close all that can be folded away."""
+def look_at(page: Any) -> Looks:
+    """Show a page in every way: how it looks comes from its style, which follows the window and the scheme."""
     page.evaluate(
-        "to => { for (const each of document.querySelectorAll('details')) each.open = to }", unfolded
+        "open => { for (const each of document.querySelectorAll('details')) each.open = open }", True
     )
-
-
-@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
-def test_axe_finds_nothing_serious(shown: dict[str, Any], width: int, scheme: str) -> None:
-    found = []
-    for name, page in shown.items():
+    serious: dict[tuple[int, str], list[str]] = {}
+    over: dict[str, int] = {}
+    for width, scheme in WINDOWS:
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(media="screen", color_scheme=scheme)
         assert page.evaluate("scheme => matchMedia(`(prefers-color-scheme: ${scheme})`).matches", scheme)
-        unfold(page, True)
-        found += [
-            f"{name}: {each['id']}: {each['html']}"
+        serious[width, scheme] = [
+            f"{each['id']}: {each['html']}"
             for each in violations(page)
             if each["impact"] in ("serious", "critical")
         ]
+    for media, width in (("screen", 390), ("print", 780)):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(media=media)
+        over[media] = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+    folded = page.evaluate("""() => {
+      for (const each of document.querySelectorAll('details')) each.open = false;
+      const lines = [...document.querySelectorAll('details :is(li, td)')];
+      return [lines.length, lines.filter((each) => !each.checkVisibility()).length]; }""")
+    return Looks(serious, tuple(folded), over)
+
+
+@pytest.fixture(scope="module")
+def looks(pages: dict[str, Path], browser: Any, axe: str) -> dict[str, Looks]:  # noqa: F811
+    """How every page looks, each loaded once and in the same tab: loading takes longer than looking."""
+    assert len(pages) == 15
+    context = browser.new_context(bypass_csp=True)
+    context.add_init_script(axe)
+    page = context.new_page()
+    found = {}
+    for name, path in pages.items():
+        page.set_viewport_size({"width": 390, "height": 800})
+        page.emulate_media(media="screen", color_scheme="light")
+        page.goto(path.as_uri())
+        if "exported" in name:
+            answered(page)
+        found[name] = look_at(page)
+    context.close()
+    return found
+
+
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
+def test_axe_finds_nothing_serious(looks: dict[str, Looks], width: int, scheme: str) -> None:
+    found = [f"{name}: {each}" for name, look in looks.items() for each in look.serious[width, scheme]]
     assert found == []
 
 
-def test_what_is_folded_away_is_printed_in_reports(shown: dict[str, Any]) -> None:
-    found = 0
-    for name, page in shown.items():
-        if name.endswith("whole model"):
-            page.emulate_media(media="print")
-            unfold(page, False)
-            folded = "[...document.querySelectorAll('details :is(li, td)')]"
-            found += page.evaluate(f"{folded}.length")
-            assert page.evaluate(f"{folded}.filter((each) => !each.checkVisibility()).length") == 0
-    assert found > 0
+def test_what_is_folded_away_is_printed_in_reports(looks: dict[str, Looks]) -> None:
+    reports = [look.folded for name, look in looks.items() if name.endswith("whole model")]
+    assert sum(count for count, _ in reports) > 0
+    assert {missing for _, missing in reports} == {0}
 
 
-def test_nothing_runs_out_of_a_page_on_a_phone_or_on_paper(shown: dict[str, Any]) -> None:
-    wide = []
-    for media, width in (("screen", 390), ("print", 780)):
-        for name, page in shown.items():
-            page.set_viewport_size({"width": width, "height": 800})
-            page.emulate_media(media=media)
-            unfold(page, True)
-            over = page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-            if over > 0:
-                wide.append(f"{name}, {media}: {over} pixels")
-    assert wide == []
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_nothing_runs_out_of_a_page_on_a_phone_or_on_paper(looks: dict[str, Looks], media: str) -> None:
+    assert {name: look.over[media] for name, look in looks.items() if look.over[media] > 0} == {}
