@@ -61,9 +61,7 @@ def warn_of_column_vector(y: Any) -> None:
 def _values_of(column: Any, name: str) -> object:
     """Return what a library's column holds as an array or a list; missing values of masked arrays become None."""
     if hasattr(column, "toarray"):
-        raise UsageError(
-            f"{name}: is a sparse matrix, and texts or labels are expected; for labels pass {name}.toarray()"
-        )
+        raise UsageError(f"{name}: is a sparse matrix, and a column is expected; pass {name}.toarray()")
     if isinstance(column, np.ma.MaskedArray):
         values = column.data.astype(object)
         values[np.ma.getmaskarray(column)] = None
@@ -71,12 +69,14 @@ def _values_of(column: Any, name: str) -> object:
     if hasattr(column, "to_pylist") and not hasattr(column, "columns"):  # of pyarrow
         return column.to_pylist()
     if hasattr(column, "detach") and hasattr(column, "numpy"):  # of torch
-        found = column.detach().cpu().to_dense()
-        return (
-            found.numpy()
-            if found.dtype.itemsize > 2 or not found.is_floating_point()
-            else found.float().numpy()
-        )
+        try:
+            found = column.detach().cpu().to_dense()
+            return (
+                found.float() if found.is_floating_point() and found.dtype.itemsize < 4 else found
+            ).numpy()
+        except (RuntimeError, TypeError):  # nested, quantized, or without values
+            kind = f"{type(column).__name__} of {column.dtype} on {column.device}"
+            raise UsageError(f"{name}: this {kind} has no values that NumPy reads; pass an array") from None
     if hasattr(column, "to_numpy"):
         return column.to_numpy()
     if isinstance(column, Iterable) or not hasattr(column, "__array__"):

@@ -140,7 +140,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     if roles.separator:
         settings.append(f"data.options.label_separator={json.dumps(roles.separator)}")
     counts = kinds[roles.gold].counts if roles.gold in kinds else {}
-    read = {*beside, options.get("weight")}
+    read = [*beside, options.get("weight")]
     roles = replace(roles, unread=tuple(each for each in roles.unread if each not in read))
     said = f"{name}: {_said(roles, counts, beside)}; trained as {recipe}"
     in_lists = roles.kind == "labels" and roles.gold in kinds and kinds[roles.gold].lists > 0

@@ -25,6 +25,11 @@ def test_a_sparse_matrix_is_refused_in_one_line() -> None:
     assert "\n" not in str(refused.value)
 
 
+def test_a_tensor_without_numbers_for_numpy_is_refused_in_one_line() -> None:
+    with pytest.raises(UsageError, match="y: this Tensor of torch.float32 on meta has no values that NumPy"):
+        rows_of(torch.ones(2, device="meta"), name="y")
+
+
 class Protocol:
     """A column of a library that has NumPy's protocol alone."""
 

@@ -102,6 +102,7 @@ def test_a_column_of_weights_is_read(tmp_path: Path) -> None:
     named = ('data.label="mood"', 'data.options.weight="sure"')
     assert "not read: sure" in found(name, tmp_path, named[0]).said
     assert "not read" not in found(name, tmp_path, *named).said
+    assert "not read: sure" in found(name, tmp_path, named[0], 'data.options.weight=["sure"]').said
     wide = [
         "review,mood," + ",".join(f"n{k}" for k in range(900)),
         *(f"{row}," + ",".join("1" * 900) for row in ROWS),
