@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, replace
@@ -160,7 +161,7 @@ def predict_parts(
 
 
 def _refuse_own(files: Iterable[tuple[Path, str]], output: Path) -> None:
-    inside = output.resolve()
+    inside = Path(os.path.realpath(output))  # which takes links in a circle as they are
     for file, _ in files:
         if inside in file.resolve().parents:
             raise UsageError(f"--output {output}: holds {file}, which --input names; name another folder")

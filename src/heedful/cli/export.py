@@ -132,7 +132,7 @@ def command(
     description = describe(network) if not any([onnx, page, javascript]) else described(network)
     for numbers, target in targets.items():
         if target is not None:
-            if target.resolve() == path.resolve():
+            if target.exists() and target.samefile(path):
                 raise UsageError(f"--{numbers} {target}: is the model itself; name another folder")
             export_folder(folder, description, target, numbers)
             before, after = (own_bytes(each) / 1e6 for each in (path, target))

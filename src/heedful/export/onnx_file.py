@@ -33,7 +33,6 @@ from heedful.model.model import READS_COLUMNS
 from heedful.models.config import NO_NETWORK
 from heedful.runtime.kernels import Floats
 from heedful.runtime.loading import load
-from heedful.runtime.parts import NO_PARTS
 from heedful.runtime.program import SIDES
 from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.weights import Weights
@@ -203,7 +202,8 @@ def export_onnx(
         UsageError: if the model is too large for one file, or the runtime does not have what it needs.
     """
     model = load(source)
-    alone = model.settings.encoder == NO_NETWORK and model.parts != NO_PARTS
+    own = (model.parts.wide, model.parts.sentence, model.parts.tagging)
+    alone = model.settings.encoder == NO_NETWORK and any(part is not None for part in own)
     inputs = Inputs(model.program.texts, None if alone else model.asking.vocabulary, model.parts)
     tags, start = model.decision if isinstance(model.decision, TagsDecision) else None, None
     if alone and tags is None:  # the weights of the network are zero, but a number has a scale

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -187,7 +188,7 @@ def named(models: Sequence[str]) -> dict[str, Path]:
         name, equals, rest = each.partition("=")
         folder = checked_path(rest if equals else each, f"the model {name!r}" if equals else "MODEL")
         if not equals:
-            whole = folder.resolve()
+            whole = Path(os.path.realpath(folder))
             name = whole.parent.name if whole.name == MODEL else whole.name
         if not _NAME.fullmatch(name):
             raise UsageError(

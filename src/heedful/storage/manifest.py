@@ -211,7 +211,7 @@ def _nearest_folder(folder: Path) -> str:
     from difflib import get_close_matches
 
     try:
-        beside = sorted(entry.name for entry in os.scandir(folder.parent) if entry.is_dir())
+        beside = sorted(entry.name for entry in folder.parent.iterdir() if entry.is_dir())
     except OSError:
         return ""
     close = get_close_matches(folder.name, beside, n=1)

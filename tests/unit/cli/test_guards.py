@@ -11,6 +11,8 @@ import pytest
 import tiny
 from heedful.cli.guards import Written
 from heedful.cli.main import group
+from heedful.errors import ExitCode
+from whole_models import whole
 
 POOL = "text\nwho\nwhere\n"
 CALLS = {
@@ -204,3 +206,17 @@ def test_a_name_that_is_too_long_is_no_internal_error(tmp_path: Path) -> None:
     refused = tiny.run("train", tmp_path / "a.csv", "--out", tmp_path / ("z" * 300))
     assert refused.code == 2
     assert "File name too long; give another path" in refused.err
+
+
+def test_links_in_a_circle_are_no_folder_for_anything(tmp_path: Path) -> None:
+    (folder := tmp_path / "circle").symlink_to(folder)
+    (tmp_path / "pool.csv").write_text(POOL)
+    whole(tmp_path / "model", "text", parts=["wide"])
+    for given in (
+        ("export", tmp_path / "model", "--int8", folder),
+        ("predict", tmp_path / "model", "--input", tmp_path / "pool.csv", "--jobs", "1", "--output", folder),
+        ("serve", folder),
+    ):
+        said = tiny.run(*given)
+        assert said.code in (ExitCode.BAD_ARTIFACT, ExitCode.CANNOT_WRITE), said.err
+        assert len(said.err.splitlines()) == 1

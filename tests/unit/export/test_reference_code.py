@@ -150,7 +150,9 @@ def logits_of(page: dict[str, Any], session: Any, examples: list[Any]) -> np.nda
 ASKED = [*TEXTS, "dull " * 50, "filn wsa", *texts(10)]
 
 
-@pytest.mark.parametrize("task", ["text", "labels", "number", "pair", "relatedness", "pair-number"])
+@pytest.mark.parametrize(
+    "task", ["text", "labels", "label-columns", "number", "pair", "relatedness", "pair-number"]
+)
 @pytest.mark.parametrize("encoder", ["embedding", "none"])
 def test_models_of_all_parts(task: str, encoder: str, tmp_path: Path) -> None:
     temperature = 1.7 if task in ("text", "pair") else 1.0
@@ -161,6 +163,8 @@ def test_models_of_all_parts(task: str, encoder: str, tmp_path: Path) -> None:
     ("task", "encoder", "parts"),
     [
         ("text", "disan", []),
+        ("text", "none", []),
+        ("relatedness", "none", []),
         ("text", "none", ["wide"]),
         ("text", "none", ["mean"]),
         ("text", "none", ["states"]),
