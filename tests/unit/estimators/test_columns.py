@@ -26,7 +26,9 @@ def test_a_sparse_matrix_is_refused_in_one_line() -> None:
 
 
 def test_a_tensor_without_numbers_for_numpy_is_refused_in_one_line() -> None:
-    with pytest.raises(UsageError, match=r"y: this Tensor of torch\.float32 on meta has no values that NumPy"):
+    with pytest.raises(
+        UsageError, match=r"y: this Tensor of torch\.float32 on meta has no values that NumPy"
+    ):
         rows_of(torch.ones(2, device="meta"), name="y")
 
 
