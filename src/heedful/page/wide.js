@@ -12,14 +12,20 @@ class WidePart {
   logits(sides) {
     const features = new Set(sides.flatMap((words, side) => this.features(words, side)));
     const rows = [...features].map((number) => this.row(number)).filter((found) => found >= 0);
-    const norms = [0, 1].map((kind) =>
-      Math.hypot(...rows.filter((found) => (this.numbers[found] & 1) === kind).map((found) => this.rarity[found])) || 1);
+    const norms = this.norms(rows);
     const total = Array.from(this.bias), count = total.length;
     for (const found of rows) {
       const value = this.rarity[found] / norms[this.numbers[found] & 1];
       for (let output = 0; output < count; output += 1) total[output] += value * this.weights[found * count + output];
     }
     return total.map((each) => this.weight * each);
+  }
+
+  // The length of the vector of known phrases and that of known runs; a list of so many is no list of arguments.
+  norms(rows) {
+    const squares = [0, 0];
+    for (const found of rows) squares[this.numbers[found] & 1] += this.rarity[found] ** 2;
+    return squares.map((each) => Math.sqrt(each) || 1);
   }
 
   // What each word adds to the logits; what a phrase adds is shared evenly among its words: {start, words, joint}.
@@ -32,8 +38,7 @@ class WidePart {
       places.get(found).push({ side, start, end });
     }));
     const rows = [...places.keys()];
-    const norms = [0, 1].map((kind) =>
-      Math.hypot(...rows.filter((found) => (this.numbers[found] & 1) === kind).map((found) => this.rarity[found])) || 1);
+    const norms = this.norms(rows);
     const words = sides.map((side) => side.map(() => new Array(count).fill(0))), joint = [];
     for (const [found, said] of places) {
       const value = this.rarity[found] / norms[this.numbers[found] & 1];
@@ -61,7 +66,7 @@ class WidePart {
     for (let length = 1; length <= most; length += 1)
       for (let start = 0; start + length <= folded.length; start += 1)
         found.push(this.number(`0${side}${folded.slice(start, start + length).join(" ")}`, 0));
-    for (const word of new Set(folded)) found.push(...this.runs(word, side));
+    for (const word of new Set(folded)) for (const number of this.runs(word, side)) found.push(number);
     return found;
   }
 
