@@ -39,6 +39,13 @@ def test_texts_that_repeat_are_still_texts() -> None:
     assert found(id=str, review=few, mood=["good", "bad"]).texts == ("review",)
 
 
+def test_a_column_called_text_holds_the_texts_beside_longer_notes() -> None:
+    """As in the file of labels that people write notes in."""
+    for short in (WORDS[:9], ["good day sir", *WORDS]):
+        roles = found(text=short, label=["x", "y"], note=sentence)
+        assert (roles.texts, roles.gold, roles.unread) == (("text",), "label", ("note",))
+
+
 def test_pairs_are_named_as_pairs() -> None:
     for first, second in (("sentence1", "sentence2"), ("text_a", "text_b"), ("premise", "hypothesis")):
         roles = found(**{first: sentence, second: lambda k: sentence(k + 1)}, label=["yes", "no"])
