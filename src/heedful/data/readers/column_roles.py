@@ -160,7 +160,8 @@ def _texts(kinds: Mapping[str, ColumnKind], given: Mapping[str, str]) -> tuple[s
             raise UsageError("--premise and --hypothesis go together: they name the two texts of a pair")
         return given["premise"], given["hypothesis"]
     free = [kind for name, kind in kinds.items() if name not in given.values() and kind.values]
-    free = [each for each in free if each.is_text or (_plain(each.name) == "text" and not each.is_number)]
+    names = ("text", "premise", "hypothesis")
+    free = [each for each in free if each.is_text or (_plain(each.name) in names and not each.is_number)]
     return _named_pair(kinds, given) or _as_texts(free)
 
 

@@ -44,6 +44,8 @@ def test_a_column_called_text_holds_the_texts_beside_longer_notes() -> None:
     for short in (WORDS[:9], ["good day sir", *WORDS]):
         roles = found(text=short, label=["x", "y"], note=sentence)
         assert (roles.texts, roles.gold, roles.unread) == (("text",), "label", ("note",))
+    pair = found(premise=WORDS[:9], hypothesis=WORDS[:7], label=["x", "y"], note=sentence)
+    assert pair.texts == ("premise", "hypothesis")
 
 
 def test_pairs_are_named_as_pairs() -> None:
