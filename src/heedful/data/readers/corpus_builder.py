@@ -82,10 +82,10 @@ class CorpusBuilder:
         Raises:
             DataError: if there are more than `ROWS` allows to be held.
         """
-        if not self._keep_empty and not all(text.strip() for text in texts):
+        if not self._keep_empty and not all(map(str.strip, texts)):
             self.skip(NO_TEXT)
             return
-        if all(side is None for side in words):
+        if words.count(None) == len(words):
             words = ()
         kept = fields if self._keep_fields else None
         for text in texts if self.source else ():

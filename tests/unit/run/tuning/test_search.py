@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,19 @@ QUICK = ("train.max_steps=4", "train.evaluate_every=2", "train.save_seconds=60",
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.write_tasks(tmp_path_factory.mktemp("tasks"))
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_disks() -> Iterator[None]:
+    """Let SQLite wait for the disk as little as the other writers do in the tests."""
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+
+    def hurry(connection: Any, _: object) -> None:
+        connection.execute("PRAGMA synchronous = OFF")
+
+    sqlalchemy.event.listen(sqlalchemy.Engine, "connect", hurry)
+    yield
+    sqlalchemy.event.remove(sqlalchemy.Engine, "connect", hurry)
 
 
 def make(data: Path, out: Path, *changes: str, vary: tuple[str, ...] = VARY, prune: bool = True) -> Search:
