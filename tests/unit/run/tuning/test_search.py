@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -216,6 +217,24 @@ def test_a_file_that_is_no_search_is_told(tmp_path: Path) -> None:
     (tmp_path / "study.db").write_bytes(b"something else entirely" * 100)
     with pytest.raises(ArtifactError, match="expected the file of a search"):
         open_study(tmp_path, "max")
+
+
+def test_a_search_of_another_optuna_is_told_and_a_fitting_one_is_looked_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage = import_optuna().storages._rdb.storage
+    looked = list[str]()
+    real = storage._VersionManager.get_current_version
+    monkeypatch.setattr(
+        storage._VersionManager, "get_current_version", lambda self: looked.append("") or real(self)
+    )
+    for _ in range(3):
+        open_study(tmp_path / "one", "max")
+    assert len(looked) == 1
+    other = shutil.copytree(tmp_path / "one", tmp_path / "other")
+    monkeypatch.setattr(storage._VersionManager, "get_current_version", lambda self: "v99")
+    with pytest.raises(ArtifactError, match="expected the file of a search"):
+        open_study(other, "max")
 
 
 def test_without_optuna_the_install_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
