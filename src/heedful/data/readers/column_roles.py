@@ -14,52 +14,15 @@ from heedful.data.readers.column_kinds import WORDS_OF_TEXT, ColumnKind
 from heedful.errors import UsageError
 
 Gold = Literal["label", "labels", "columns", "score"]
-_TEXTS = frozenset(
-    [
-        "text",
-        "review",
-        "sentence",
-        "comment",
-        "message",
-        "body",
-        "content",
-        "tweet",
-        "utterance",
-        "query",
-        "question",
-        "abstract",
-        "description",
-        "post",
-        "document",
-        "email",
-        "feedback",
-        "statement",
-        "answer",
-        "headline",
-    ]
+_TEXTS = (
+    frozenset(["text", "review", "sentence", "comment", "message", "body", "content", "tweet", "utterance"])
+    | {"query", "question", "abstract", "description", "post", "document", "email", "feedback"}
+    | {"statement", "answer", "headline"}
 )
-_LABELS = frozenset(
-    [
-        "label",
-        "labels",
-        "class",
-        "classes",
-        "category",
-        "categories",
-        "sentiment",
-        "mood",
-        "target",
-        "tag",
-        "tags",
-        "topic",
-        "topics",
-        "intent",
-        "emotion",
-        "genre",
-        "polarity",
-        "gold",
-        "gold_label",
-    ]
+_LABELS = (
+    frozenset(["label", "labels", "class", "classes", "category", "categories", "sentiment", "mood"])
+    | {"target", "tag", "tags", "topic", "topics", "intent", "emotion", "genre", "polarity", "gold"}
+    | {"gold_label"}
 )
 _NUMBERS = frozenset(["score", "similarity", "relatedness", "number", "value", "price", "amount"])
 _ROW_NUMBERS = frozenset(["id", "ids", "idx", "index", "row", "no", "nr", "number", "key", "uuid", "guid"])
