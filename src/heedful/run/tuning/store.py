@@ -72,16 +72,12 @@ def open_study(folder: Path, direction: str, *, prune: bool = True) -> Study:
         folder.mkdir(parents=True, exist_ok=True)
     try:
         file, waiting = folder.absolute() / FILE, {"connect_args": {"timeout": 100}}
-        trials = optuna.storages.RDBStorage(
+        kept = optuna.storages.RDBStorage(
             f"sqlite:///{file}", engine_kwargs=waiting, skip_compatibility_check=file in _FITTING
         )
         _FITTING.add(file)
         return optuna.create_study(
-            storage=trials,
-            study_name=_NAME,
-            direction=f"{direction}imize",
-            pruner=pruner,
-            load_if_exists=True,
+            storage=kept, study_name=_NAME, direction=f"{direction}imize", pruner=pruner, load_if_exists=True
         )
     except Exception as error:  # whatever the database underneath raises
         raise ArtifactError(
