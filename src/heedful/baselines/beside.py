@@ -58,6 +58,7 @@ class Beside:
         metric: "accuracy"; of numbers "r2", of scores of pairs "pearson", and of tags that mark spans "f1".
         by_folds: whether cross-validation chose.
         drawn: of each baseline that was trained on drawn examples alone, how many these are.
+        is_weighted: whether some examples count more than others for the model, which they do not here.
     """
 
     tests: dict[str, dict[str, Comparison]]
@@ -66,6 +67,7 @@ class Beside:
     metric: str = "accuracy"
     by_folds: bool = False
     drawn: dict[str, int] = field(default_factory=dict)
+    is_weighted: bool = False
 
     def _called(self, split: str) -> str:
         """Return what a split is called for people."""
@@ -122,7 +124,11 @@ class Beside:
 
     def _drawn(self) -> list[str]:
         """Return a line for each baseline that did not read all training examples."""
-        return [f"{name}: trained on {count:,} drawn rows, not on all" for name, count in self.drawn.items()]
+        said = [f"{name}: trained on {count:,} drawn rows, not on all" for name, count in self.drawn.items()]
+        return [
+            *said,
+            *(["baselines, and these figures, count each row once, whatever its weight"] * self.is_weighted),
+        ]
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -206,7 +212,9 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
             drawn[other] = count
         del model  # before the next one is trained
     found = adjusted(tests, strengths, metric)
-    return found if found is None else replace(found, by_folds=splits.dev is None, drawn=drawn)
+    weighted = splits.train.is_weighted or splits.choosing.is_weighted
+    by_folds = splits.dev is None
+    return found and replace(found, by_folds=by_folds, drawn=drawn, is_weighted=weighted)
 
 
 def _metric(kind: Kind) -> str:
@@ -240,7 +248,9 @@ def _beside_tags(source: Source, result: RunResult) -> Beside | None:
     if not tests:
         return None
     p_values = {split: {CRF: _p(test[CRF])} for split, test in tests.items()}
-    return Beside(tests, p_values, {CRF: rival.strength}, metric, "dev" not in splits)
+    weighted = splits["train"].is_weighted or choosing.is_weighted
+    by_folds = "dev" not in splits
+    return Beside(tests, p_values, {CRF: rival.strength}, metric, by_folds, is_weighted=weighted)
 
 
 def _compared(metric: str, report: Report, outputs: NDArray[np.float64]) -> Comparison:

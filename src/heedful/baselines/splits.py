@@ -54,10 +54,12 @@ class Split:
     Attributes:
         texts: of each example.
         gold: class numbers, int64, or scores, float64, [N].
+        is_weighted: whether some count more than others elsewhere; here they all count alike.
     """
 
     texts: Texts
     gold: Numbers
+    is_weighted: bool = False
 
     @property
     def classes(self) -> NDArray[np.int64]:
@@ -166,5 +168,6 @@ def _split(corpus: Corpus, numbers: dict[str, int]) -> Split:
         gold = [str(example.target) for example in examples]
         unseen = sorted(set(gold) - numbers.keys())  # numbered as `heedful.data.gold.with_unseen` does
         every = {**numbers, **{name: len(numbers) + k for k, name in enumerate(unseen)}}
-        return Split(texts, np.array([every[name] for name in gold], np.int64))
-    return Split(texts, np.array([example.target for example in examples], np.float64))
+        return Split(texts, np.array([every[name] for name in gold], np.int64), corpus.is_weighted)
+    scores = np.array([example.target for example in examples], np.float64)
+    return Split(texts, scores, corpus.is_weighted)

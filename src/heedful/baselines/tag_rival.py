@@ -37,10 +37,12 @@ class TagSplit:
     Attributes:
         texts: the words of each.
         tags: the tags of each.
+        is_weighted: whether some count more than others elsewhere; here they all count alike.
     """
 
     texts: list[list[str]]
     tags: list[tuple[str, ...]]
+    is_weighted: bool = False
 
     @classmethod
     def of(cls, corpus: Corpus, cutter: Tokenizer) -> TagSplit:
@@ -54,7 +56,7 @@ class TagSplit:
         tags = [example.target.tags for example in examples if isinstance(example.target, WordTags)]
         if any(len(words) != len(own) for words, own in zip(texts, tags, strict=True)):
             raise DataError(f"{corpus.source or 'data'}: there must be one tag a word")
-        return cls(texts, tags)
+        return cls(texts, tags, corpus.is_weighted)
 
     def gold(self, labels: tuple[str, ...]) -> TagGold:
         """Return the tags as numbers, -1 for one that is not among the labels."""
