@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -29,7 +30,7 @@ from heedful.errors import UsageError
 
 if TYPE_CHECKING:
     from heedful.baselines.beside import Beside
-    from heedful.run import Prepared, RunResult
+    from heedful.run import RunResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -174,8 +175,10 @@ def command(
             with going_on_by("the same command with --resume"):
                 config = fine_tuned(config, places, reporter=reporter, print_line=printing.print_line).config
         prepared = prepare(config, data)
+        notes, protocol = prepared.notes, prepared.protocol.sentence()
+        held = "dev " if "dev" in prepared.datasets else "cross-validated "
         if first and not quiet:
-            for note in (*prepared.notes, *kept):
+            for note in (*notes, *kept):
                 click.echo(note, err=True)
             if config.train.precision == "auto":
                 settled_train, reason = settled(config.train)
@@ -190,14 +193,16 @@ def command(
                 reporter=reporter,
             )
     if first:
+        warnings = cautions(prepared, result)
+        del prepared  # the encoded texts would lie beside what the simple models take
         with printing.stages():
             compared = (None, []) if no_baseline else or_warning(lambda: beside_run(config, data, result))
         beside, failures = compared
-        warnings = [*cautions(prepared, result), *failures]
+        summary = Summary(out, protocol, notes, held, [*warnings, *failures], beside)
         if printing.as_json:
-            print_json(_record(prepared, result, out, beside, warnings))
+            print_json(summary.as_dict(result))
         else:
-            click.echo(_summary(prepared, result, out, beside, warnings))
+            click.echo(summary.text(result))
             with printing.stages():
                 part = getattr(result.predictor.about, "columns", None)  # which may be left out
                 read = () if part is None else part.columns.names
@@ -222,35 +227,50 @@ def _refuse_replacing(recipe: str, out: Path, place: RunPlace) -> None:
         )
 
 
-def _record(
-    prepared: Prepared, result: RunResult, out: Path, beside: Beside | None, warnings: list[str]
-) -> dict[str, object]:
-    from heedful.training.run_folder import RunFolder
+@dataclass(frozen=True)
+class Summary:
+    """What is said of a run beside its own figures.
 
-    return {
-        "model": str(RunFolder(out).model),
-        "protocol": prepared.protocol.sentence(),
-        "notes": list(prepared.notes),
-        "warnings": warnings,
-        "baselines": None if beside is None else beside.as_dict(),
-        **result.summary(),
-    }
+    Attributes:
+        out: folder of the run.
+        protocol: one sentence on how the splits came about.
+        notes: on the data.
+        held: what chose, before its figures.
+        warnings: one sentence each.
+        beside: the comparison with simple models, if there is one.
+    """
 
+    out: Path
+    protocol: str
+    notes: Sequence[str]
+    held: str
+    warnings: Sequence[str]
+    beside: Beside | None
 
-def _summary(
-    prepared: Prepared, result: RunResult, out: Path, beside: Beside | None, warnings: list[str]
-) -> str:
-    from heedful.run.card import made_of
-    from heedful.training.run_folder import RunFolder
+    def as_dict(self, result: RunResult) -> dict[str, object]:
+        """Return plain values for JSON."""
+        from heedful.training.run_folder import RunFolder
 
-    first = [] if beside is None or not beside.warning else [beside.warning]
-    lines = [*first, *(f"warning: {warning}" for warning in warnings)]
-    held = "dev " if "dev" in prepared.datasets else "cross-validated "
-    lines += [f"protocol: {prepared.protocol.sentence()}", *([result.parts] if result.parts else [])]
-    lines += ["", f"{held}  {result.dev.render()}"]
-    if result.test is not None:
-        lines += ["", f"test  {result.test.render()}"]
-    lines += [] if beside is None else ["", beside.render()]
-    return "\n".join(
-        [*lines, "", f"model: {RunFolder(out).model}  ({made_of(result)}; {result.seconds:.0f} s)"]
-    )
+        return {
+            "model": str(RunFolder(self.out).model),
+            "protocol": self.protocol,
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
+            "baselines": None if self.beside is None else self.beside.as_dict(),
+            **result.summary(),
+        }
+
+    def text(self, result: RunResult) -> str:
+        """Return the lines that a person reads."""
+        from heedful.run.card import made_of
+        from heedful.training.run_folder import RunFolder
+
+        first = [] if self.beside is None or not self.beside.warning else [self.beside.warning]
+        lines = [*first, *(f"warning: {warning}" for warning in self.warnings)]
+        lines += [f"protocol: {self.protocol}", *([result.parts] if result.parts else [])]
+        lines += ["", f"{self.held} {result.dev.render()}"]
+        if result.test is not None:
+            lines += ["", f"test  {result.test.render()}"]
+        lines += [] if self.beside is None else ["", self.beside.render()]
+        model = RunFolder(self.out).model
+        return "\n".join([*lines, "", f"model: {model}  ({made_of(result)}; {result.seconds:.0f} s)"])
