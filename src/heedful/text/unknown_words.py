@@ -71,10 +71,10 @@ class Nearest:
     def _near(self, unknown: str) -> set[int]:
         """Return the numbers of all known words one edit away, and perhaps of others."""
         if len(self._letters) > MOST_LETTERS or len(self._found) >= UNPREPARED:
-            sums, numbers = self._index
+            sums, words = self._index
             own = np.array([_sum(form) for form in (unknown, *_deletions(unknown))], np.uint32)
             ends = zip(np.searchsorted(sums, own), np.searchsorted(sums, own, side="right"), strict=True)
-            return {number for start, end in ends for number in numbers[start:end].tolist()}
+            return {number for start, end in ends for number in words[start:end].tolist()}
         begins = self._begins if len(self._found) >= UNSORTED else _always
         forms = _edits(unknown, self._letters, begins)
         numbers = {self._places[form] - self._first for form in forms if form in self._places}
