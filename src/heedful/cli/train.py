@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -30,7 +30,7 @@ from heedful.errors import UsageError
 
 if TYPE_CHECKING:
     from heedful.baselines.beside import Beside
-    from heedful.run import RunResult
+    from heedful.run import Prepared, RunResult
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -175,10 +175,8 @@ def command(
             with going_on_by("the same command with --resume"):
                 config = fine_tuned(config, places, reporter=reporter, print_line=printing.print_line).config
         prepared = prepare(config, data)
-        notes, protocol = prepared.notes, prepared.protocol.sentence()
-        held = "dev " if "dev" in prepared.datasets else "cross-validated "
         if first and not quiet:
-            for note in (*notes, *kept):
+            for note in (*prepared.notes, *kept):
                 click.echo(note, err=True)
             if config.train.precision == "auto":
                 settled_train, reason = settled(config.train)
@@ -194,15 +192,15 @@ def command(
             )
     if first:
         warnings = cautions(prepared, result)
-        del prepared  # the encoded texts would lie beside what the simple models take
+        prepared = replace(prepared, datasets={})  # the simple models take as much memory again
         with printing.stages():
             compared = (None, []) if no_baseline else or_warning(lambda: beside_run(config, data, result))
         beside, failures = compared
-        summary = Summary(out, protocol, notes, held, [*warnings, *failures], beside)
+        warnings += failures
         if printing.as_json:
-            print_json(summary.as_dict(result))
+            print_json(_record(prepared, result, out, beside, warnings))
         else:
-            click.echo(summary.text(result))
+            click.echo(_summary(prepared, result, out, beside, warnings))
             with printing.stages():
                 part = getattr(result.predictor.about, "columns", None)  # which may be left out
                 read = () if part is None else part.columns.names
@@ -227,50 +225,35 @@ def _refuse_replacing(recipe: str, out: Path, place: RunPlace) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Summary:
-    """What is said of a run beside its own figures.
+def _record(
+    prepared: Prepared, result: RunResult, out: Path, beside: Beside | None, warnings: list[str]
+) -> dict[str, object]:
+    from heedful.training.run_folder import RunFolder
 
-    Attributes:
-        out: folder of the run.
-        protocol: one sentence on how the splits came about.
-        notes: on the data.
-        held: what chose, before its figures.
-        warnings: one sentence each.
-        beside: the comparison with simple models, if there is one.
-    """
+    return {
+        "model": str(RunFolder(out).model),
+        "protocol": prepared.protocol.sentence(),
+        "notes": list(prepared.notes),
+        "warnings": warnings,
+        "baselines": None if beside is None else beside.as_dict(),
+        **result.summary(),
+    }
 
-    out: Path
-    protocol: str
-    notes: Sequence[str]
-    held: str
-    warnings: Sequence[str]
-    beside: Beside | None
 
-    def as_dict(self, result: RunResult) -> dict[str, object]:
-        """Return plain values for JSON."""
-        from heedful.training.run_folder import RunFolder
+def _summary(
+    prepared: Prepared, result: RunResult, out: Path, beside: Beside | None, warnings: list[str]
+) -> str:
+    from heedful.run.card import made_of
+    from heedful.training.run_folder import RunFolder
 
-        return {
-            "model": str(RunFolder(self.out).model),
-            "protocol": self.protocol,
-            "notes": list(self.notes),
-            "warnings": list(self.warnings),
-            "baselines": None if self.beside is None else self.beside.as_dict(),
-            **result.summary(),
-        }
-
-    def text(self, result: RunResult) -> str:
-        """Return the lines that a person reads."""
-        from heedful.run.card import made_of
-        from heedful.training.run_folder import RunFolder
-
-        first = [] if self.beside is None or not self.beside.warning else [self.beside.warning]
-        lines = [*first, *(f"warning: {warning}" for warning in self.warnings)]
-        lines += [f"protocol: {self.protocol}", *([result.parts] if result.parts else [])]
-        lines += ["", f"{self.held} {result.dev.render()}"]
-        if result.test is not None:
-            lines += ["", f"test  {result.test.render()}"]
-        lines += [] if self.beside is None else ["", self.beside.render()]
-        model = RunFolder(self.out).model
-        return "\n".join([*lines, "", f"model: {model}  ({made_of(result)}; {result.seconds:.0f} s)"])
+    first = [] if beside is None or not beside.warning else [beside.warning]
+    lines = [*first, *(f"warning: {warning}" for warning in warnings)]
+    held = "cross-validated " if prepared.protocol.selects == "folds" else "dev "
+    lines += [f"protocol: {prepared.protocol.sentence()}", *([result.parts] if result.parts else [])]
+    lines += ["", f"{held}  {result.dev.render()}"]
+    if result.test is not None:
+        lines += ["", f"test  {result.test.render()}"]
+    lines += [] if beside is None else ["", beside.render()]
+    return "\n".join(
+        [*lines, "", f"model: {RunFolder(out).model}  ({made_of(result)}; {result.seconds:.0f} s)"]
+    )
