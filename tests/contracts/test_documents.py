@@ -208,7 +208,7 @@ def test_the_pages_of_all_settings_are_up_to_date() -> None:
 
 LONG = {
     "benchmarks.md": 159,
-    "reference-code.md": 300,  # a program
+    "reference-code.md": 304,  # a program, which has answered label columns since
 }
 """Pages for users that are too long; none may grow, and no other one may join them. Others are written by
 programs, or are for contributors."""
