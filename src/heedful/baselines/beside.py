@@ -123,12 +123,11 @@ class Beside:
         return "\n".join([*lines, *self._drawn()])
 
     def _drawn(self) -> list[str]:
-        """Return a line for each baseline that did not read all training examples."""
+        """Return a line for each baseline that did not read all training examples, and one on weights."""
         said = [f"{name}: trained on {count:,} drawn rows, not on all" for name, count in self.drawn.items()]
-        return [
-            *said,
-            *(["baselines, and these figures, count each row once, whatever its weight"] * self.is_weighted),
-        ]
+        if self.is_weighted:
+            said.append("baselines, and these figures, count each row once, whatever its weight")
+        return said
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
