@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from heedful.baselines.asked import BoardRequest, settings_of
-from heedful.errors import ArtifactError, UsageError
+from heedful.errors import UsageError
 from heedful.run.sources import data_root, find_source
+from heedful.storage.fields import damaged, is_table, read_json
 
 MADE_OF = "made_of"
 """Field of a board in JSON."""
@@ -56,8 +56,9 @@ def kept_note(file: Path, made: Mapping[str, object]) -> str:
         UsageError: if it was made of other data or by other options; names them.
         ArtifactError: if the file is no board.
     """
-    before = _read(file).get(MADE_OF)
-    if not isinstance(before, Mapping):
+    board = read_json(file, dict, damaged("Delete it, or name another --out."), finite=False)
+    before = board.get(MADE_OF)
+    if not is_table(before):
         return f"{file}: exists and is kept; it does not say of which data it was made"
     changed = [name for name in made if before.get(name) != made[name]]
     if changed:
@@ -66,13 +67,3 @@ def kept_note(file: Path, made: Mapping[str, object]) -> str:
             f"{file}: was made {what}; delete it, or name another --out, and the board is made anew"
         )
     return f"{file}: exists and is kept"
-
-
-def _read(file: Path) -> Mapping[str, object]:
-    try:
-        board = json.loads(file.read_text(encoding="utf-8"))  # a figure in it may be NaN
-    except (OSError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{file}: cannot be read as a board ({error!s:.100}); delete it") from error
-    if not isinstance(board, Mapping):
-        raise ArtifactError(f"{file}: is no board; delete it, or name another --out")
-    return board

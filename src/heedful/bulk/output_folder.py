@@ -12,9 +12,11 @@ from pathlib import Path
 
 from heedful.bulk.part_files import Part
 from heedful.bulk.part_task import Counts
-from heedful.errors import ArtifactError, InUseError, UsageError
+from heedful.errors import InUseError, UsageError
 from heedful.storage import alone, is_empty, plain_errors, sweep, write_text
-from heedful.storage.fields import Fields
+from heedful.storage.fields import damaged, read_fields, read_json
+
+_DAMAGED = damaged("Choose another --output.")
 
 OWN, SIDE = "_heedful", "_bad"
 """Folders in the folder of predictions; engines that read a folder of parts leave out names that begin with _."""
@@ -66,7 +68,7 @@ class OutputFolder:
         """
         job, wanted = self._own / _JOB, json.loads(json.dumps(settings))
         if job.exists():
-            found = Fields(self._read(job), str(job)).record
+            found = read_json(job, dict, _DAMAGED, finite=False)
             if other := [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]:
                 said = _WORDS.get(other[0], f"predictions with another {other[0].replace('_', '-')}")
                 raise UsageError(
@@ -97,7 +99,7 @@ class OutputFolder:
         found: dict[Part, Counts] = {}
         for record in sorted(self._done.rglob("*.json")):
             name = record.relative_to(self._done).as_posix().removesuffix(".json")
-            kept = Fields(self._read(record), str(record))
+            kept = read_fields(record, _DAMAGED)
             if name not in known:
                 raise UsageError(
                     f"{self.path}: holds predictions of {kept.text('file')}, which --input does not name any more; "
@@ -125,13 +127,6 @@ class OutputFolder:
     def _sweep(self) -> None:
         for folder in (self.path, *(each for each in self.path.rglob("*") if each.is_dir())):
             sweep(folder)
-
-    @staticmethod
-    def _read(path: Path) -> object:
-        try:
-            return json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise ArtifactError(f"{path}: cannot be read: {error}. Choose another --output.") from error
 
 
 def _shown(value: object) -> str:

@@ -25,6 +25,7 @@ from heedful.data.encoding import EncodedDataset, EncodeReport, KeptWords
 from heedful.data.examples import Ragged
 from heedful.errors import ArtifactError
 from heedful.storage import add_folder, sha256
+from heedful.storage.fields import read_fields
 from heedful.storage.folders import user_cache
 from heedful.storage.scratch import MOST_BYTES, released
 from heedful.text.vectors import WordVectors, files_of, read_vectors, vector_format
@@ -76,14 +77,11 @@ def read_stored(path: Path) -> tuple[dict[str, str], Arrays]:
     return texts, arrays
 
 
-def _manifest(path: Path) -> dict[str, object]:
-    try:
-        manifest = json.loads(_read(path / MANIFEST))
-    except (ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path / MANIFEST}: not JSON: {error}") from error
-    if not isinstance(manifest, dict) or any(Path(name).name != name for name in manifest):
-        raise ArtifactError(f"{path / MANIFEST}: expected the files of this folder by name")
-    return manifest
+def _manifest(path: Path) -> Mapping[str, object]:
+    manifest = read_fields(path / MANIFEST, ArtifactError)
+    if any(Path(name).name != name for name in manifest):
+        raise manifest.refused("must have the files of this folder by name")
+    return manifest.record
 
 
 class _Counted:

@@ -6,17 +6,18 @@ which the Hub makes in a branch of its own; these are read then.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heedful.data.hub_splits import splits_of, tables_of
 from heedful.errors import DataError, UsageError, needing
 from heedful.storage import replacing
+from heedful.storage.fields import Fields, is_table, parsed
 from heedful.storage.folders import user_cache
 from heedful.storage.hub import endpoint, hub_errors
 from heedful.text.limits import UNPACKED
@@ -165,12 +166,14 @@ def _one_table(files: Sequence[Path], kept: Path, paths: Sequence[str]) -> Path 
 def _class_names(schema: pyarrow.Schema) -> dict[str, list[str]]:
     """Return the names of the classes that numbers of a column stand for, as the library `datasets` writes them."""
     metadata: dict[bytes, bytes] = schema.metadata or {}
-    try:
-        features: Any = json.loads(metadata.get(b"huggingface", b"{}"))["info"]["features"]
+    with suppress(DataError):
+        whole: dict[str, object] = parsed(
+            metadata.get(b"huggingface", b"{}"), "", dict, DataError, finite=False
+        )
+        features = Fields(whole, "", error=DataError).part("info").part("features")
         return {
-            column: [str(each) for each in features[column]["names"]]
+            column: list(features.part(column).texts("names"))
             for column in schema.names
-            if isinstance(features.get(column), dict) and features[column].get("_type") == "ClassLabel"
+            if is_table(about := features.record.get(column)) and about.get("_type") == "ClassLabel"
         }
-    except (ValueError, KeyError, TypeError):
-        return {}
+    return {}

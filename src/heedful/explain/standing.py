@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, replace
 
 from heedful.errors import ArtifactError
 from heedful.explain.methods.method_names import DEFAULT, METHODS, MethodChoice
-from heedful.storage.manifest import METRICS, REMEDY
+from heedful.storage.fields import REMEDY
+from heedful.storage.manifest import METRICS
 
 KEY = "explanations"
 _CHEAPEST = (DEFAULT, "attention", "occlusion", "shapley", "gradient", "integrated")

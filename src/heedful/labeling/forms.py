@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from heedful.errors import DataError, UsageError, nearest
+from heedful.storage.fields import is_list, is_whole, plain_json
 
 Label = str | float | list[str] | list[list[object]]
 """A class, a number, several labels, or spans as ``[start, end, label]``; each as JSON has it."""
@@ -63,9 +64,10 @@ class Form(ABC):
     def read_cell(self, cell: str, texts: Sequence[str]) -> Label:
         """Return the label of a cell; see `checked`."""
         try:
-            return self.checked(json.loads(cell), texts)
-        except (ValueError, RecursionError) as error:
+            value = plain_json(cell, finite=False)
+        except ValueError as error:
             raise DataError(f"expected a label as JSON, got {cell!r:.60}") from error
+        return self.checked(value, texts)
 
     def named(self, label: Label) -> tuple[str, ...]:
         """Return the names that a label uses, for counts."""
@@ -114,7 +116,7 @@ class Several(Form):
 
     def checked(self, value: object, texts: Sequence[str]) -> Label:
         """Return labels in the order of `labels`; see `Form.checked`."""
-        if not isinstance(value, list):
+        if not is_list(value):
             raise DataError(f"expected a list of labels, got {value!r:.60}")
         chosen = {self._known(each) for each in value}
         return [each for each in self.labels if each in chosen]
@@ -166,15 +168,18 @@ class Spans(Form):
 
     def checked(self, value: object, texts: Sequence[str]) -> Label:
         """Return spans ``[start, end, label]`` in the order of the text, in characters; see `Form.checked`."""
-        if not isinstance(value, list):
+        if not is_list(value):
             raise DataError(f"expected a list of spans, got {value!r:.60}")
         found: list[tuple[int, int, str]] = []
         for each in value:
-            if not isinstance(each, list) or len(each) != 3:
+            if not is_list(each) or len(each) != 3:
                 raise DataError(f"expected a span [start, end, label], got {each!r:.60}")
             start, end, name = each
-            whole = isinstance(start, int) and isinstance(end, int)
-            if not whole or not 0 <= start < end <= len(texts[0]) or not texts[0][start:end].strip():
+            if (
+                not (is_whole(start) and is_whole(end))
+                or not 0 <= start < end <= len(texts[0])
+                or not texts[0][start:end].strip()
+            ):
                 raise DataError(f"expected a span within the {len(texts[0]):,} characters, got {each!r:.60}")
             found.append((start, end, self._known(name)))
         found.sort()

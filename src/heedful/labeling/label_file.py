@@ -7,7 +7,6 @@ is read again first: the file is what counts.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from pathlib import Path
 from heedful.errors import DataError, OutputError
 from heedful.labeling.forms import Form, Label
 from heedful.labeling.label_rows import CsvRows, Fields, JsonRows, Rows
+from heedful.storage.fields import is_list, plain_json
 from heedful.storage.writing import plain_errors, remedy, replacing
 
 OWN = ("note", "by", "chosen", "guess", "checked")
@@ -250,7 +250,7 @@ class LabelFile:
         texts = tuple(self._text(number, row, name) for name in self._form.texts)
         value, guess = row.get(self._form.column), row.get("guess")
         read = self._form.read_cell if isinstance(self._rows, CsvRows) else self._form.checked
-        if isinstance(self._rows, JsonRows) and self._form.kind == "classes" and isinstance(value, list):
+        if isinstance(self._rows, JsonRows) and self._form.kind == "classes" and is_list(value):
             value = value[0] if len(value) == 1 else value  # as doccano writes one class
         try:
             label = read(value, texts)  # type: ignore[arg-type]
@@ -304,16 +304,16 @@ def names_in(path: Path, form: Form) -> list[str]:
 def _names(form: Form, value: object) -> list[str]:
     """Return the names that a cell or a field uses, whatever is allowed."""
     if form.kind == "classes":
-        value = value[0] if isinstance(value, list) and len(value) == 1 else value
+        value = value[0] if is_list(value) and len(value) == 1 else value
         return [value.strip()] if isinstance(value, str) and value.strip() not in ("", "-") else []
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = plain_json(value, finite=False)
         except ValueError:
             return []
-    if not isinstance(value, list):
+    if not is_list(value):
         return []
-    names = [each[2] if isinstance(each, list) and len(each) == 3 else each for each in value]
+    names = [each[2] if is_list(each) and len(each) == 3 else each for each in value]
     return [each for each in names if isinstance(each, str)]
 
 

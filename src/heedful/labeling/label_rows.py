@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from heedful.data.readers.quoted_rows import with_long_fields
 from heedful.errors import DataError
+from heedful.storage.fields import is_table, plain_json
 
 Fields = Mapping[str, object]
 _BOM = b"\xef\xbb\xbf"
@@ -157,13 +158,13 @@ class JsonRows(Rows):
         for number, raw in enumerate(data.splitlines(keepends=True), 1):
             last = not raw.endswith(b"\n")
             try:
-                value = json.loads(raw.removeprefix(_BOM).decode("utf-8")) if raw.strip() else None
-            except (ValueError, RecursionError) as error:
+                value = plain_json(raw.removeprefix(_BOM), finite=False) if raw.strip() else None
+            except ValueError as error:
                 if last and _may_be_cut(raw):
                     return Found(rows, start)
                 raise DataError(f"row {number}: is no JSON; correct it, or name another --output") from error
-            if isinstance(value, dict):
-                rows.append(value)
+            if is_table(value):
+                rows.append(dict(value))
             elif raw.strip():
                 raise DataError(f"row {number}: expected a JSON object; name another --output")
             start += len(raw)

@@ -14,7 +14,7 @@ from heedful.run import RunResult, check_run_folder, prepare, train
 from heedful.run.protocol import GENERATED
 from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig
-from heedful.storage.manifest import read_json
+from heedful.storage.fields import read_fields
 from heedful.storage.named_models import find_model, packaged_models
 from heedful.tasks import AnyModel, load_model, task_named, task_of
 from heedful.tasks.schema import Text
@@ -114,7 +114,7 @@ def _refuse_all_but_demo(folder: Path) -> None:
     """Refuse a folder with something of the user's, of which a run that was trained on other data costs most."""
     home = RunFolder(folder)
     home.refuse_foreign(replaces=True)
-    if home.config.exists() and read_json(home.config, dict).get("data", {}).get("set") != GENERATED:
+    if home.config.exists() and read_fields(home.config).part("data", {}).record.get("set") != GENERATED:
         raise OutputError(f"{folder}: holds a run that is not the demo's; choose another --out")
 
 

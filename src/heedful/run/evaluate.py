@@ -16,8 +16,8 @@ from heedful.data.readers.reading import ROLES
 from heedful.errors import ArtifactError, UsageError
 from heedful.evaluation import Report
 from heedful.run.run import report
+from heedful.storage.fields import Fields, read_json
 from heedful.storage.layout import DATA, MODEL
-from heedful.storage.manifest import read_json
 from heedful.tasks import AnyModel, refuse_options, task_of
 from heedful.tasks.tables import published, sum_of
 
@@ -72,13 +72,11 @@ def was_trained_on(model: AnyModel, folder: Path, file: Path) -> bool:
     Returns:
         Whether its hash is that of the training file; False where the folder is of no run.
     """
-    data = model.run_settings.get("data")
-    named = data.get("train") if isinstance(data, Mapping) else None
     kept = (folder.parent if folder.name == MODEL else folder) / DATA
-    if not isinstance(named, str) or not named or not kept.is_file() or not file.is_file():
-        return False
     with contextlib.suppress(ArtifactError):  # a damaged record says nothing
-        return read_json(kept, dict).get(published("train", named)) == sum_of(file)
+        named = Fields(model.run_settings, "").part("data", {}).text("train", "")
+        if named and kept.is_file() and file.is_file():
+            return read_json(kept, dict).get(published("train", named)) == sum_of(file)
     return False
 
 

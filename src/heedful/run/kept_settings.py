@@ -10,8 +10,8 @@ from pathlib import Path
 from heedful.errors import UsageError
 from heedful.run.recipe_files import into_options
 from heedful.run.run_config import RunConfig
-from heedful.storage.fields import Fields, is_table
-from heedful.storage.manifest import MANIFEST, read_json
+from heedful.storage.fields import Fields, is_table, read_fields, read_json
+from heedful.storage.manifest import MANIFEST
 from heedful.tasks import find_task
 from heedful.training.run_folder import RunFolder
 from heedful.training.state import checkpoint_exists, may_change
@@ -98,7 +98,8 @@ def check_same_run(folder: Path, config: RunConfig, fingerprint: Mapping[str, st
     if home.config.exists():
         different += _other_settings(completed(read_json(home.config, dict)), config)
     if home.data.exists():
-        changed = changed_files(read_json(home.data, dict), fingerprint)
+        saved = read_fields(home.data)
+        changed = changed_files({name: saved.text(name) for name in saved}, fingerprint)
         different += [f"the content of {name} has changed" for name in changed]
     if different:
         raise UsageError(

@@ -28,6 +28,7 @@ from heedful.explain.methods.method_names import DEFAULT, check_method
 from heedful.explain.standing import KEY
 from heedful.model.answers import AnyAnswer
 from heedful.storage import replace_folder
+from heedful.storage.fields import read_json
 from heedful.storage.layout import holds_run
 from heedful.storage.lock import alone
 from heedful.storage.manifest import (
@@ -36,7 +37,6 @@ from heedful.storage.manifest import (
     METRICS,
     MODEL_FILES,
     read_card,
-    read_json,
     verify_manifest,
     write_json,
     write_manifest,

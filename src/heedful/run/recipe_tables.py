@@ -55,16 +55,11 @@ def read_recipe(recipe: str | Path) -> tuple[dict[str, object], str]:
         UsageError: if there is no such recipe or file, or it is not TOML.
     """
     if (file := settings_file(recipe)) is None:
-        text, source = recipe_text(str(recipe)), f"recipe {recipe}"
-    else:
-        text, source = _read_text(file), str(Path(recipe))
-    try:
-        return tomllib.loads(text), source
-    except (
-        ValueError,
-        RecursionError,
-    ) as error:  # also a number of too many digits, and lists in lists in lists
-        raise UsageError(f"{source}: not TOML: {error!s:.300}") from error
+        source = f"recipe {recipe}"
+        return _parsed(recipe_text(str(recipe)), source), source
+    if not is_of_a_run(file):  # which the run may write again
+        note_read(file)
+    return read_toml(file, str(Path(recipe))), str(Path(recipe))
 
 
 def is_of_a_run(path: Path) -> bool:
@@ -72,15 +67,36 @@ def is_of_a_run(path: Path) -> bool:
     return path.with_name(ENVIRONMENT).exists()
 
 
-def _read_text(path: Path) -> str:
-    if not is_of_a_run(path):  # which the run may write again
-        note_read(path)
+def read_toml(file: Path, place: str) -> dict[str, object]:
+    """Read a file of TOML as plain values.
+
+    Args:
+        file: the file.
+        place: what messages call it.
+
+    Returns:
+        The table.
+
+    Raises:
+        UsageError: if it is none.
+    """
     try:
-        return path.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: byte {error.start + 1:,} is not UTF-8; save it as UTF-8") from error
+        raise UsageError(f"{place}: byte {error.start + 1:,} is not UTF-8; save it as UTF-8") from error
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise UsageError(f"{place}: cannot be read: {error.strerror or error}") from error
+    return _parsed(text, place)
+
+
+def _parsed(text: str, place: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except (
+        ValueError,
+        RecursionError,
+    ) as error:  # also a number of too many digits, or lists in lists in lists
+        raise UsageError(f"{place}: not TOML: {error!s:.300}") from error
 
 
 def values_of(overrides: Iterable[str]) -> dict[str, object]:

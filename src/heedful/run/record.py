@@ -18,7 +18,7 @@ from heedful.evaluation import Report
 from heedful.evaluation.report_text import report_html
 from heedful.run.kept_answers import Answers
 from heedful.storage import write_text
-from heedful.storage.fields import Fields, is_number, is_table
+from heedful.storage.fields import Fields, is_number, is_table, plain_json
 from heedful.storage.layout import Varied
 from heedful.tasks.prepared import Protocol
 
@@ -302,8 +302,8 @@ def read_record(file: Path) -> RunRecord:
         ArtifactError: if the file is none, or one of a newer version.
     """
     try:
-        return from_dict(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError) as error:
+        return from_dict(plain_json(file.read_bytes(), finite=False))
+    except (OSError, ValueError) as error:
         raise ArtifactError(
             f"{file}: expected a run that heedful study kept ({error}); delete it to run it again"
         ) from error

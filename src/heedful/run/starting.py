@@ -8,7 +8,8 @@ from heedful.models import NETWORKS, ModelConfig
 from heedful.models.config import NO_NETWORK
 from heedful.run.decided import WIDTHS_OF_RECIPES
 from heedful.run.run_config import RunConfig
-from heedful.storage.manifest import CONFIG, manifest_checksum, read_json
+from heedful.storage.fields import read_fields
+from heedful.storage.manifest import CONFIG, manifest_checksum
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import load_model
 from heedful.tasks.prepared import StartsFrom
@@ -86,9 +87,9 @@ def _network_of(name: str) -> ModelConfig:
     folder = model_folder(name)
     if not folder.is_dir():
         find_packaged(name)  # says that there is no such model, and which there are
-    table = read_json(folder / CONFIG, dict).get("model")
     problems: list[str] = []
-    found = read_table(ModelConfig, table, "model.", problems) if isinstance(table, dict) else None
+    table = read_fields(folder / CONFIG).table("model")
+    found = read_table(ModelConfig, table, "model.", problems)
     if found is None or problems:
         raise ArtifactError(
             f"{folder / CONFIG}: the settings of a network are missing or wrong; copy the folder again"

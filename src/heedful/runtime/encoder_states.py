@@ -16,7 +16,8 @@ from heedful.runtime.kept_rows import KeptRows
 from heedful.runtime.kernels import Floats
 from heedful.runtime.sentence_features import STATES, text_bytes
 from heedful.runtime.weights import read_words_and_weights
-from heedful.storage.manifest import CONFIG, WEIGHTS, read_json, sha256
+from heedful.storage.fields import read_json
+from heedful.storage.manifest import CONFIG, WEIGHTS, sha256
 from heedful.storage.named_models import packaged_models
 from heedful.storage.shared_rows import SHARED
 

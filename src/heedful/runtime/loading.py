@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copyreg
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -40,7 +39,7 @@ from heedful.runtime.settings import Settings, read_settings
 from heedful.runtime.tag_model import PlacedReading, Tagger
 from heedful.runtime.tag_part import read_tag_part, tags_decision
 from heedful.runtime.weights import Weights, read_words_and_weights
-from heedful.storage.fields import Fields
+from heedful.storage.fields import REMEDY, parsed, read_json
 from heedful.storage.folders import read_settled
 from heedful.storage.installed import kept
 from heedful.storage.manifest import (
@@ -48,11 +47,10 @@ from heedful.storage.manifest import (
     LABELS,
     METRICS,
     MODEL_FILES,
-    REMEDY,
     VOCABULARY,
     WEIGHTS,
     listed_checksum,
-    read_json,
+    read_labels,
     refuse_without_model,
     verify_manifest,
 )
@@ -90,9 +88,7 @@ def _load(path: Path) -> RuntimeModel:
     verify_manifest(path, MODEL_FILES)
     config = read_json(path / CONFIG, dict)
     settings = read_settings(config, path)
-    labels = read_json(path / LABELS, list)
-    if not all(isinstance(label, str) for label in labels):
-        raise ArtifactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
+    labels = read_labels(path)
     if settings.kind.of_words and (problem := tags_problem(labels)):
         raise ArtifactError(f"{path / LABELS}: {problem}. {REMEDY}")
     plain, weights = read_words_and_weights(path, config, "baseforms")
@@ -182,13 +178,10 @@ def encoder_of_content(content: Mapping[str, NDArray[np.generic]]) -> SentenceVe
 
 def _table_of(content: Mapping[str, NDArray[np.generic]], name: str) -> dict[str, object]:
     """Read a record of a sentence encoder, which stands in a tensor as JSON."""
-    try:
-        record = json.loads(content[name].tobytes())
-    except (KeyError, ValueError, RecursionError) as error:
-        raise UsageError(
-            f"sentence.texts: {name} of the sentence encoder cannot be read: {error!r}"
-        ) from error
-    return dict(Fields(record, "sentence.texts", f"{name} of the sentence encoder", UsageError).record)
+    place = f"sentence.texts: {name} of the sentence encoder"
+    if name not in content:
+        raise UsageError(f"{place} is missing")
+    return parsed(content[name].tobytes(), place, dict, UsageError)
 
 
 def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision[Any]:

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeGuard, get_args
 
-from heedful.errors import ArtifactError, UsageError
+from heedful.errors import UsageError
 from heedful.model.decisions import KINDS, Kind
 from heedful.model.decisions.reject import REJECT
 from heedful.model.kept_examples import EXAMPLES
 from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING
-from heedful.storage.fields import Fields
-from heedful.storage.manifest import CONFIG, REMEDY
+from heedful.storage.fields import Fields, damaged_model
+from heedful.storage.manifest import CONFIG
 from heedful.text.markup import Markup
 from heedful.text.tokenize import TOKENIZERS, Tokenizer
 from heedful.text.tokenize import tokenizer as find_tokenizer
@@ -100,7 +100,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         ArtifactError: naming the first setting that is wrong.
         UsageError: if the model needs more than the runtime has.
     """
-    fields = Fields(config, str(path / CONFIG), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}"))
+    fields = Fields(config, str(path / CONFIG), error=damaged_model)
     model, text, run = (fields.part(name) for name in ("model", "text", "run"))
     network = fields.table("network", {})
     task = model.record.get("task", "text")

@@ -12,7 +12,8 @@ from safetensors import SafetensorError, safe_open
 
 from heedful.errors import ArtifactError, UsageError
 from heedful.runtime.kernels import Floats
-from heedful.storage.manifest import LARGEST, NOT_FINITE, REMEDY, SCALE, VOCABULARY, WEIGHTS, read_words
+from heedful.storage.fields import REMEDY
+from heedful.storage.manifest import LARGEST, NOT_FINITE, SCALE, VOCABULARY, WEIGHTS, read_words
 from heedful.storage.shared_rows import SHARED, completed
 
 _KINDS: dict[str, type[np.generic]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -13,6 +12,7 @@ from heedful.explain.methods.method_names import METHODS
 from heedful.explain.neighbors import MOST
 from heedful.serving.bounds import Refused
 from heedful.serving.served_model import Request
+from heedful.storage.fields import is_list, is_table, plain_json
 
 TEXTS, PAIRS, FEATURES_OF, POLICY_STEPS = "texts", "pairs", "features_of", "policy"
 METHOD, WHY, NEIGHBORS, FEATURES = "method", "why", "neighbors", "features"
@@ -46,23 +46,16 @@ def read_object(data: bytes) -> dict[str, object]:
         Refused: with 422 if it is something else.
     """
     try:
-        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unrepeated, parse_constant=_no_number)
-    except RecursionError:
-        wrong("body", "the body is nested too deeply; send an object with strings and lists of strings")
-    except ValueError as error:  # UTF-8 and numbers of thousands of digits too
-        reason = (
-            error.msg
-            if isinstance(error, json.JSONDecodeError)
-            else "it is no UTF-8, or a number is too long"
-        )
+        value = plain_json(data.decode("utf-8-sig"))
+    except ValueError as error:
         wrong(
-            "body", f'the body must be JSON in UTF-8: {reason}. Send an object such as {{"texts": ["..."]}}.'
+            "body", f'the body must be JSON in UTF-8: {error}. Send an object such as {{"texts": ["..."]}}.'
         )
-    if not isinstance(value, dict):
+    if not is_table(value):
         wrong(
             "body", f'the body must be a JSON object, not {kind_of_value(value)}. Send {{"texts": ["..."]}}.'
         )
-    return value
+    return dict(value)
 
 
 def refuse_other_media(headers: Mapping[bytes, bytes]) -> None:
@@ -247,7 +240,7 @@ def kind_of_value(value: object) -> str:
 
 
 def _items(value: object, field: str, most: int, read: Callable[[object, str], Request]) -> list[Request]:
-    if not isinstance(value, list):
+    if not is_list(value):
         wrong(field, f"expected a list, got {kind_of_value(value)}.")
     if not 1 <= len(value) <= most:
         wrong(field, f"expected 1 to {most:,} items, got {len(value):,}. Send several requests.")
@@ -267,18 +260,7 @@ def text_of(value: object, field: str) -> str:
 
 
 def _pair(value: object, field: str) -> tuple[str, str]:
-    if not isinstance(value, list) or len(value) != 2:
-        came = f"a list of {len(value)}" if isinstance(value, list) else kind_of_value(value)
+    if not is_list(value) or len(value) != 2:
+        came = f"a list of {len(value)}" if is_list(value) else kind_of_value(value)
         wrong(field, f"expected a pair [premise, hypothesis], got {came}.")
     return text_of(value[0], f"{field}[0]"), text_of(value[1], f"{field}[1]")
-
-
-def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        wrong("body", "a name stands twice in one object. Send each field once.")
-    return found
-
-
-def _no_number(name: str) -> NoReturn:
-    wrong("body", f"{name} is no JSON number.")

@@ -15,7 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from heedful.errors import ArtifactError
 from heedful.serving.private_folder import restore
+from heedful.storage.fields import read_json
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 PROMETHEUS = "text/plain; version=0.0.4"
@@ -250,7 +252,7 @@ def resident_bytes() -> float:
         return 0.0
 
 
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError)
+_UNREADABLE = (OSError, ArtifactError, ValueError, KeyError, TypeError)
 
 
 class SummedCounts:
@@ -329,7 +331,7 @@ def _file(folder: Path, number: int | str) -> Path:
 
 
 def _read(file: Path) -> Record:
-    return dict(json.loads(file.read_bytes()))
+    return read_json(file, dict)
 
 
 def _write(file: Path, value: dict[str, object]) -> None:

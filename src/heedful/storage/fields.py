@@ -1,9 +1,9 @@
-"""Reading the fields of a parsed JSON or TOML record, each as the type that it must have.
+"""Reading JSON records, and the fields of any parsed record, each as the type that it must have.
 
 What `json` and `tomllib` return may hold anything. `Fields` checks each field when it is read, so that the rest of the
 package works with real types and a wrong file is refused with one line that names the file and the field::
 
-    fields = Fields(read_json(path, dict), str(path))
+    fields = read_fields(path)
     name = fields.text("name")  # refused unless it is a string
     seconds = fields.number("seconds", 0.0)  # 0.0 if there is no such field
     peak = fields.whole("peak") if "peak" in fields else None
@@ -14,7 +14,10 @@ Settings have checks of their own, for ranges and names: see `heedful.checked`.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 from typing import TypeGuard, TypeVar, cast
 
 from heedful.errors import ArtifactError, shown
@@ -22,6 +25,103 @@ from heedful.storage.flat_tables import FlatTable
 
 Value = TypeVar("Value")
 Name = TypeVar("Name", bound=str)
+Problem = Callable[[str], Exception]
+"""Makes the exception for something that is wrong from its message."""
+REMEDY = "Copy the folder again from its source, or train the model again."
+
+
+def damaged(remedy: str) -> Problem:
+    """Return what makes an ArtifactError whose message ends in what to do."""
+    return lambda problem: ArtifactError(f"{problem}. {remedy}")
+
+
+damaged_model = damaged(REMEDY)
+
+
+def plain_json(data: bytes | str, *, finite: bool = True) -> object:
+    """Parse JSON; a name that stands twice in an object is refused, for nobody knows which value is meant.
+
+    Args:
+        data: the text, or its bytes in UTF-8.
+        finite: whether NaN and infinity are refused, which figures and files of other programs may hold.
+
+    Returns:
+        Plain values.
+
+    Raises:
+        ValueError: saying why it is no JSON, also where it is nested too deeply or a number has too many digits.
+    """
+    text = data if isinstance(data, str) else data.decode("utf-8")
+    read = _finite if finite else float
+    try:
+        return json.loads(text, object_pairs_hook=one_value_each, parse_constant=read, parse_float=read)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def one_value_each(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
+    """Return the fields of a JSON object, as an ``object_pairs_hook``; raises `RepeatedName` where one stands twice."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise RepeatedName(next(name for name in names if names.count(name) > 1))
+    return record
+
+
+class RepeatedName(ValueError):
+    """A JSON object has a name twice."""
+
+    def __str__(self) -> str:
+        return f"the name {self.args[0]!r:.60} stands twice in one object; keep one of them"
+
+
+def _finite(text: str) -> float:
+    """Read a number; none that Heedful writes is infinite or no number."""
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"the number {text:.40} is not finite")
+    return value
+
+
+def parsed(
+    data: bytes | str, place: str, kind: type[Value], error: Problem = damaged_model, *, finite: bool = True
+) -> Value:
+    """Parse JSON whose outermost value is of one kind.
+
+    Args:
+        data: see `plain_json`.
+        place: what a message begins with, such as the path of the file.
+        kind: dict, list, or object for any.
+        error: makes the exception, which is raised if it is no such JSON.
+        finite: see `plain_json`.
+
+    Returns:
+        Plain values.
+    """
+    try:
+        value = plain_json(data, finite=finite)
+    except ValueError as problem:
+        raise error(f"{place}: expected JSON; {problem}") from problem
+    if not isinstance(value, kind):
+        raise error(f"{place}: expected a JSON {kind.__name__}, found {type(value).__name__}")
+    return value
+
+
+def read_text(path: Path, error: Problem = damaged_model) -> str:
+    """Read a UTF-8 text file; raises what `error` makes if it cannot be read as that."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise error(f"{path}: expected UTF-8 text; {problem}") from problem
+
+
+def read_json(path: Path, kind: type[Value], error: Problem = damaged_model, *, finite: bool = True) -> Value:
+    """Read a JSON file whose outermost value is of one kind; see `parsed`."""
+    return parsed(read_text(path, error), str(path), kind, error, finite=finite)
+
+
+def read_fields(path: Path, error: Problem = damaged_model, *, finite: bool = True) -> Fields:
+    """Read the fields of a JSON file; see `parsed`."""
+    return Fields(read_json(path, dict, error, finite=finite), str(path), error=error)
 
 
 class Fields:
@@ -43,7 +143,7 @@ class Fields:
         record: object,
         place: str,
         path: str = "",
-        error: Callable[[str], Exception] = ArtifactError,
+        error: Problem = ArtifactError,
     ) -> None:
         self.place, self.path, self._error = place, path, error
         if not is_table(record):

@@ -23,7 +23,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from heedful.errors import ArtifactError
-from heedful.storage.fields import Fields
+from heedful.storage.fields import (
+    REMEDY,
+    Fields,
+    damaged_model,
+    is_texts,
+    parsed,
+    read_fields,
+    read_json,
+    read_text,
+)
 from heedful.storage.flat_tables import cut_out
 from heedful.storage.layout import MODEL, SETTINGS, holds_run, holds_study
 
@@ -38,7 +47,6 @@ SCALE = ".scale"
 LARGEST = 1e30
 """Largest number of a model's weights: sums of products of larger ones are soon not finite in single precision."""
 NOT_FINITE = "holds values that are not finite, or above 1e30"
-REMEDY = "Copy the folder again from its source, or train the model again."
 
 
 def refuse_without_model(folder: Path) -> None:
@@ -56,39 +64,12 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def read_json(path: Path, kind: type[Value]) -> Value:
-    """Read a JSON file whose outermost value is of one kind.
-
-    Raises ArtifactError if it cannot be read as that.
-    """
-    return parsed(read_text(path), path, kind)
-
-
-def parsed(text: str, path: Path, kind: type[Value]) -> Value:
-    """Parse JSON whose outermost value is of one kind; ``path`` names its file in messages.
-
-    Raises ArtifactError if it is no such JSON.
-    """
-    try:
-        value = json.loads(text, parse_constant=_finite, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path}: expected JSON; {error}. {REMEDY}") from error
-    if not isinstance(value, kind):
-        raise ArtifactError(
-            f"{path}: expected a JSON {kind.__name__}, found {type(value).__name__}. {REMEDY}"
-        )
-    return value
-
-
-def read_text(path: Path) -> str:
-    """Read a UTF-8 text file.
-
-    Raises ArtifactError if it cannot be read as that.
-    """
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArtifactError(f"{path}: expected UTF-8 text; {error}. {REMEDY}") from error
+def read_labels(folder: Path) -> list[str]:
+    """Read the labels of a model; raises ArtifactError if they are no list of strings."""
+    labels: list[str] = read_json(folder / LABELS, list)
+    if not is_texts(labels):
+        raise ArtifactError(f"{folder / LABELS}: expected a list of strings. {REMEDY}")
+    return labels
 
 
 def read_card(folder: Path) -> str:
@@ -143,11 +124,7 @@ def listed(folder: Path) -> frozenset[str]:
         The names; empty where there is no manifest that Heedful wrote.
     """
     try:
-        record = json.loads((folder / MANIFEST).read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return frozenset()
-    try:
-        fields = Fields(record, "")
+        fields = read_fields(folder / MANIFEST)
         fields.value("format_version")
         return frozenset({MANIFEST, *fields.parts_by_name("files")})
     except ArtifactError:
@@ -177,8 +154,7 @@ def manifest_checksum(folder: Path) -> str:
 
 def listed_checksum(path: Path) -> str:
     """Return the SHA-256 of a file by the manifest beside it, which `verify_manifest` has checked."""
-    manifest = path.parent / MANIFEST
-    return Fields(read_json(manifest, dict), str(manifest)).part("files").part(path.name).text("sha256")
+    return read_fields(path.parent / MANIFEST).part("files").part(path.name).text("sha256")
 
 
 @contextlib.contextmanager
@@ -259,9 +235,7 @@ def _verify(folder: Path, names: Sequence[str]) -> None:
     if not path.is_file():
         advice = _runs_within(folder) or "Check the path."
         raise ArtifactError(f"{path}: missing, so this is no folder written by heedful. {advice}")
-    manifest = Fields(
-        read_json(path, dict), str(path), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}")
-    )
+    manifest = read_fields(path)
     if (version := manifest.whole("format_version")) != FORMAT_VERSION:
         raise ArtifactError(
             f"{path}: expected format_version {FORMAT_VERSION}, found {version}. "
@@ -287,13 +261,6 @@ def _verify_file(path: Path, entry: Mapping[str, object]) -> None:
         raise ArtifactError(
             f"{path}: was altered: expected {entry}, found {found}; or {MANIFEST}, which expects it, was. {REMEDY}"
         )
-
-
-def _finite(text: str) -> float:
-    """Read a number; none that Heedful writes is infinite or no number."""
-    if not math.isfinite(value := float(text)):
-        raise ValueError(f"the number {text:.40} is not finite")
-    return value
 
 
 def json_text(value: object) -> str:
@@ -347,8 +314,7 @@ def read_words(path: Path, rarely: str | None = None) -> dict[str, object]:
         ArtifactError: if the file is not JSON, or its compressed part is damaged, unpacks to another length than it
             says or to more than `MOST_TIMES` its own.
     """
-    text = read_text(path)
-    found = _words_of(text, path, rarely)
+    found = _words_of(read_text(path), path, rarely)
     return _words_of(_unpacked(found, path), path, rarely) if found.keys() == _FIELDS else found
 
 
@@ -356,14 +322,14 @@ def _words_of(text: str, path: Path, rarely: str | None) -> dict[str, object]:
     """Parse a vocabulary, a large table of it apart from the rest where both are JSON by themselves."""
     if rarely is not None and (parts := cut_out(text, rarely)) is not None:
         with contextlib.suppress(ArtifactError):
-            found: dict[str, object] = parsed(parts[0], path, dict)
+            found: dict[str, object] = parsed(parts[0], str(path), dict)
             return {**found, rarely: parts[1]}
-    whole: dict[str, object] = parsed(text, path, dict)
+    whole: dict[str, object] = parsed(text, str(path), dict)
     return whole
 
 
 def _unpacked(found: Mapping[str, object], path: Path) -> str:
-    fields = Fields(found, str(path), error=lambda problem: ArtifactError(f"{problem}. {REMEDY}"))
+    fields = Fields(found, str(path), error=damaged_model)
     length, text = fields.whole("bytes"), fields.text("zlib")
     try:
         small = base64.b64decode(text, validate=True)

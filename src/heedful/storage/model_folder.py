@@ -19,7 +19,7 @@ from torch import Tensor
 
 from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.storage import read_settled, remedy, replace_folder
-from heedful.storage.fields import Fields
+from heedful.storage.fields import REMEDY, Fields, read_json
 from heedful.storage.manifest import (
     CARD,
     CONFIG,
@@ -28,13 +28,12 @@ from heedful.storage.manifest import (
     METRICS,
     MODEL_FILES,
     NOT_FINITE,
-    REMEDY,
     SCALE,
     VOCABULARY,
     WEIGHTS,
     packed,
     read_card,
-    read_json,
+    read_labels,
     read_words,
     refuse_without_model,
     verify_manifest,
@@ -134,14 +133,11 @@ def _load(path: Path) -> ModelFolder:
     bad = _first_not_finite(state)
     if bad is not None:
         raise ArtifactError(f"{path / WEIGHTS}: tensor {bad!r} {NOT_FINITE}. {REMEDY}")
-    labels = read_json(path / LABELS, list)
-    if not all(isinstance(label, str) for label in labels):
-        raise ArtifactError(f"{path / LABELS}: expected a list of strings. {REMEDY}")
     return ModelFolder(
         config=config,
         state=state,
         vocabulary=vocabulary,
-        labels=labels,
+        labels=read_labels(path),
         metrics=read_json(path / METRICS, dict),
         card=read_card(path),
     )

@@ -24,10 +24,11 @@ from heedful.errors import (
     needing,
 )
 from heedful.storage.checked_paths import checked_path
+from heedful.storage.fields import read_fields
 from heedful.storage.folders import user_cache
 from heedful.storage.hub import endpoint, hub_errors
 from heedful.storage.installed import installed, installed_folder
-from heedful.storage.manifest import CARD, MANIFEST, read_card, read_json, verify_manifest, write_manifest
+from heedful.storage.manifest import CARD, MANIFEST, read_card, verify_manifest, write_manifest
 
 GROUP = "heedful.models"
 """The entry points by which an installed package names its models: name = function that returns the folder."""
@@ -132,7 +133,7 @@ def push_model(
     """
     if _ON_HUB.fullmatch(name) is None:
         raise UsageError(f"a model on the Hub is named user/name; got {name!r}")
-    files = sorted(read_json(folder / MANIFEST, dict).get("files", ()))
+    files = sorted(read_fields(folder / MANIFEST).part("files"))
     verify_manifest(folder, files)
     with needing("huggingface_hub", "hub", "a model of the Hugging Face Hub"):
         from huggingface_hub import HfApi

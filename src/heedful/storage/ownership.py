@@ -10,6 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from heedful.errors import ArtifactError, OutputError
+from heedful.storage.fields import read_json
 from heedful.storage.layout import (
     CHECKPOINTS,
     ENVIRONMENT,
@@ -21,7 +22,7 @@ from heedful.storage.layout import (
     holds_run,
 )
 from heedful.storage.lock import LOCK
-from heedful.storage.manifest import MANIFEST, MODEL_FILES, listed, read_json
+from heedful.storage.manifest import MANIFEST, MODEL_FILES, listed
 from heedful.storage.writing import TEMPORARY
 
 WITHOUT_NETWORK = {"network": "none"}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from heedful.errors import OutputError
+from heedful.errors import ArtifactError, OutputError
+from heedful.storage.fields import is_list, is_table, read_json
 
 
 def refuse_foreign_results(folder: Path, names: Sequence[str], *, own: bool) -> None:
@@ -40,8 +40,8 @@ def is_record(file: Path, fields: Collection[str]) -> bool:
         Whether it is.
     """
     try:
-        found = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        found = read_json(file, object, finite=False)
+    except ArtifactError:
         return False
-    first = found[0] if isinstance(found, list) and found else found
-    return isinstance(first, dict) and all(name in first for name in fields)
+    first = found[0] if is_list(found) and found else found
+    return is_table(first) and all(name in first for name in fields)

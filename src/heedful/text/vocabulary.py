@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtifactError, UsageError, check_known
-from heedful.storage.fields import Fields
+from heedful.storage.fields import Fields, damaged, is_table, parsed
 from heedful.text.pieces import PIECES_KIND, PieceVocabulary
 from heedful.text.unknown_words import Nearest, NgramRule
 
@@ -227,14 +227,12 @@ class Vocabulary:
     @classmethod
     def from_json(cls, text: str, source: str = "vocabulary") -> Vocabulary:
         """Read what `to_json` wrote; see `vocabulary_from_json`, which reads either kind of vocabulary."""
-        return cls.from_plain(_parsed(text, source), source)
+        return cls.from_plain(parsed(text, source, dict, _DAMAGED), source)
 
     @classmethod
     def from_plain(cls, content: object, source: str = "vocabulary") -> Vocabulary:
         """Read what `to_plain` gave; see `from_json`."""
-        fields = Fields(
-            content, source, error=lambda problem: ArtifactError(f"{problem}. Save the model again.")
-        )
+        fields = Fields(content, source, error=_DAMAGED)
         fields.only(*_FIELDS, "ngrams")
         if fields.whole("format") != FORMAT:
             raise fields.wrong(
@@ -261,6 +259,7 @@ class Vocabulary:
         return word.lower() if self.lowercase else word
 
 
+_DAMAGED = damaged("Save the model again.")
 _FIELDS = ("format", "lowercase", "oov", "buckets", "trainable", "extra", "baseforms")
 _NGRAMS = ("rows", "shortest", "longest", "hashes")
 """What is kept of the rule of n-grams, where there is one."""
@@ -302,18 +301,11 @@ def vocabulary_from_json(text: str, source: str = "vocabulary") -> AnyVocabulary
     Raises:
         ArtifactError: if the text is not such a JSON or of another format version.
     """
-    return vocabulary_from_plain(_parsed(text, source), source)
-
-
-def _parsed(text: str, source: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ArtifactError(f"{source}: not JSON: {error}. Save the model again.") from error
+    return vocabulary_from_plain(parsed(text, source, dict, _DAMAGED), source)
 
 
 def vocabulary_from_plain(content: object, source: str = "vocabulary") -> AnyVocabulary:
     """Read the plain values that either kind of vocabulary gave; see `vocabulary_from_json`."""
-    if not isinstance(content, dict) or content.get("kind") != PIECES_KIND:
+    if not is_table(content) or content.get("kind") != PIECES_KIND:
         return Vocabulary.from_plain(content, source)
     return PieceVocabulary.from_plain(content, source)

@@ -11,7 +11,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, Protocol, TextIO
 from heedful.errors import ArtifactError
 from heedful.machine import threads
 from heedful.storage import plain_errors, write_text
+from heedful.storage.fields import Fields, parsed
 
 
 class Reporter(Protocol):
@@ -328,11 +329,11 @@ def _version(package: str) -> str | None:
 
 def _record(line: bytes) -> dict[str, object] | None:
     """Read one line of the log; None if it is damaged."""
-    try:
-        record = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) and type(record.get("step")) is int else None
+    with suppress(ArtifactError):
+        fields = Fields(parsed(line, "", dict), "")
+        fields.whole("step")
+        return dict(fields.record)
+    return None
 
 
 def _finite(value: object) -> object:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.storage import alone, holds, is_empty, plain_errors, recover_folder, sweep, write_text
-from heedful.storage.fields import Fields
+from heedful.storage.fields import Fields, damaged, is_table, read_fields, read_json, read_text
 from heedful.storage.layout import (
     CHECKPOINTS,
     DATA,
@@ -30,6 +30,10 @@ from heedful.storage.ownership import foreign_names, keeps_log, remove_run
 from heedful.training.distributed import is_first_process
 from heedful.training.progress import environment
 from heedful.training.state import checkpoint_exists, may_change
+
+_DAMAGED = damaged(
+    "The checkpoint beside it does not depend on this file: delete the file and give the same command again."
+)
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,8 @@ class RunFolder:
             ArtifactError: if the folder holds a run whose ``env.json`` is damaged.
         """
         with plain_errors(self.root):
-            self._refuse_damaged_environment()
+            if self.environment.exists() and self._holds_checkpoint():
+                self._check_environment()
             foreign = [path.name for path in self._foreign()]
             if foreign:
                 raise OutputError(
@@ -209,41 +214,25 @@ class RunFolder:
         """Return whether there is an environment, which every run writes before all else, or else a checkpoint."""
         if not self.environment.exists():
             return self._holds_checkpoint()
-        return self._environment_problem() is None
+        with contextlib.suppress(ArtifactError):
+            self._check_environment()
+            return True
+        return False
 
     def _holds_checkpoint(self) -> bool:
         return (self.checkpoint / MANIFEST).is_file()
 
-    def _environment_problem(self) -> str | None:
-        """Return what keeps the environment from being one that a run wrote."""
-        try:
-            told = json.loads(self.environment.read_text(encoding="utf-8"))
-        except OSError as error:
-            return error.strerror or str(error)
-        except (ValueError, RecursionError) as error:
-            return str(error)
-        packages = told.get("packages") if isinstance(told, dict) else None
-        return (
-            None
-            if isinstance(packages, dict) and "heedful" in packages
-            else "the versions of packages are missing"
-        )
-
-    def _refuse_damaged_environment(self) -> None:
-        problem = self._environment_problem() if self.environment.exists() else None
-        if problem is not None and self._holds_checkpoint():
-            raise ArtifactError(
-                f"{self.environment}: expected the JSON that a run writes when it starts; {problem}. The "
-                "checkpoint beside it does not depend on this file: delete the file and give the same command again."
-            )
+    def _check_environment(self) -> None:
+        """Refuse an environment that is none that a run wrote."""
+        read_fields(self.environment, _DAMAGED).part("packages").value("heedful")
 
 
 def _same_settings(recipe: Path, config: Path) -> bool:
     """Return whether a recipe is the one that a run wrote beside its settings; a user's own says something else."""
     try:
-        told = _decisive(json.loads(config.read_text(encoding="utf-8")))
-        return told == _decisive(tomllib.loads(recipe.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError, ArtifactError):  # the last: no table where one should be
+        written = tomllib.loads(read_text(recipe))
+        return _decisive(read_json(config, dict)) == _decisive(written)
+    except (ValueError, RecursionError, ArtifactError):
         return False
 
 
@@ -258,6 +247,6 @@ def _decisive(settings: object) -> object:
 
 def _without_none(value: object) -> object:
     """Leave out what TOML cannot say, as the recipe does."""
-    if isinstance(value, dict):
+    if is_table(value):
         return {key: _without_none(item) for key, item in value.items() if item is not None}
     return value

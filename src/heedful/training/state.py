@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from heedful.errors import ArtifactError, UsageError
 from heedful.nn import Stepped
 from heedful.storage import replace_folder, stands
-from heedful.storage.fields import Fields
+from heedful.storage.fields import Fields, read_json
 from heedful.storage.layout import STATE_FILES
-from heedful.storage.manifest import MANIFEST, read_json, verify_manifest, write_json, write_manifest
+from heedful.storage.manifest import MANIFEST, verify_manifest, write_json, write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
 from heedful.training.believing import check_optimizer, check_tensors, read_record
 from heedful.training.optim import Optimizers

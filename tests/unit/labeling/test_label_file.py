@@ -35,6 +35,16 @@ def opened(path: Path, form: Any = CLASSES) -> tuple[LabelFile, list[str]]:
     return LabelFile(path, form, said.append), said
 
 
+def test_a_cell_is_json_of_labels_that_there_are() -> None:
+    several = form_of("several", ["late", "lost"])
+    assert several.read_cell('["lost", "late"]', ("x",)) == ["late", "lost"]
+    with pytest.raises(DataError, match=r"there is no label 'lo'; did you mean 'lost'"):
+        several.read_cell('["lo"]', ("x",))
+    for cell in ("[late", "[" * 100_000):
+        with pytest.raises(DataError, match="expected a label as JSON"):
+            several.read_cell(cell, ("x",))
+
+
 @pytest.mark.parametrize("name", ["labels.csv", "labels.jsonl"])
 def test_what_was_added_is_read_again(tmp_path: Path, name: str) -> None:
     file, _ = opened(tmp_path / name)

@@ -12,7 +12,8 @@ from heedful import TextClassifier, from_pretrained, runtime
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import cheapest
 from heedful.run.tuning import Search
-from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
+from heedful.storage.fields import read_json
+from heedful.storage.manifest import CONFIG, MODEL_FILES, write_json, write_manifest
 from heedful.tasks.class_costs import cost_matrix
 
 SMALL = {"model__width": 16, "model__hidden": 16, "train__device": "cpu", "train__optimizer__lr": 0.02}

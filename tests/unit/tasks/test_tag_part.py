@@ -25,7 +25,8 @@ from heedful.run.recipe_files import load_config
 from heedful.run.record import RunResult
 from heedful.runtime import load
 from heedful.runtime.tag_model import Tagger
-from heedful.storage.manifest import CONFIG, MODEL_FILES, read_json, write_json, write_manifest
+from heedful.storage.fields import read_json
+from heedful.storage.manifest import CONFIG, MODEL_FILES, write_json, write_manifest
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import TagsModel, load_model
 from heedful.tasks.tags import best_step

@@ -99,5 +99,5 @@ def test_a_damaged_vocabulary_is_refused(vocabulary: PieceVocabulary) -> None:
     del content["limit"]
     with pytest.raises(ArtifactError, match="model/vocabulary: word pieces are damaged"):
         vocabulary_from_json(json.dumps(content), "model/vocabulary")
-    with pytest.raises(ArtifactError, match="not JSON"):
+    with pytest.raises(ArtifactError, match="expected JSON"):
         vocabulary_from_json("{")

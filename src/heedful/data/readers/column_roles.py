@@ -14,18 +14,18 @@ from heedful.data.readers.column_kinds import WORDS_OF_TEXT, ColumnKind
 from heedful.errors import UsageError
 
 Gold = Literal["label", "labels", "columns", "score"]
-_TEXTS = (
-    frozenset(["text", "review", "sentence", "comment", "message", "body", "content", "tweet", "utterance"])
-    | {"query", "question", "abstract", "description", "post", "document", "email", "feedback"}
-    | {"statement", "answer", "headline"}
-)
-_LABELS = (
-    frozenset(["label", "labels", "class", "classes", "category", "categories", "sentiment", "mood"])
-    | {"target", "tag", "tags", "topic", "topics", "intent", "emotion", "genre", "polarity", "gold"}
-    | {"gold_label"}
-)
-_NUMBERS = frozenset(["score", "similarity", "relatedness", "number", "value", "price", "amount"])
-_ROW_NUMBERS = frozenset(["id", "ids", "idx", "index", "row", "no", "nr", "number", "key", "uuid", "guid"])
+_TEXTS = {
+    *("text", "sentence", "utterance", "body", "content", "document", "abstract", "description", "headline"),
+    *("message", "post", "tweet", "email", "review", "comment", "feedback", "statement"),
+    *("query", "question", "answer"),
+}
+_LABELS = {
+    *("label", "labels", "gold", "gold_label", "target", "tag", "tags"),
+    *("class", "classes", "category", "categories", "topic", "topics", "genre"),
+    *("intent", "sentiment", "emotion", "mood", "polarity"),
+}
+_NUMBERS = {"score", "similarity", "relatedness", "number", "value", "price", "amount"}
+_ROW_NUMBERS = {"id", "ids", "idx", "index", "row", "no", "nr", "number", "key", "uuid", "guid"}
 _PAIRS = (
     ("premise", "hypothesis"),
     ("question", "answer"),

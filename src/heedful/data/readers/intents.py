@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -11,6 +10,7 @@ from heedful.data.examples import Corpus, WordTags
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.text_lines import DAMAGE, damaged, find_file, open_bytes
 from heedful.errors import DataError
+from heedful.storage.fields import Fields, parsed
 from heedful.text.bio import OUTSIDE
 
 
@@ -29,12 +29,8 @@ def read_clinc(path: str | Path, *, part: str = "train", keep_empty: bool = Fals
         DataError: if the file is no such object, lacks the part, or a row is not a text and its intent.
     """
     file = find_file(path)
-    lists = _json(file)
-    rows = lists.get(part) if isinstance(lists, dict) else None
-    if not isinstance(rows, list):
-        raise DataError(f"{file}: expected an object with a list {part!r} of texts and intents")
     builder = CorpusBuilder(file, keep_empty=keep_empty)
-    for row, pair in enumerate(rows, start=1):
+    for row, pair in enumerate(_fields(file).items(part), start=1):
         match pair:
             case [str(text), str(intent)]:
                 builder.add(row, (text,), intent)
@@ -85,28 +81,13 @@ def _tagged(words: Sequence[str], slot: str) -> Iterator[tuple[str, str]]:
 
 def _requests(file: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the intent of each request of a file, and its pieces: a text and the slot that it fills, or ""."""
-    whole = _json(file)
-    if not isinstance(whole, dict) or not all(isinstance(rows, list) for rows in whole.values()):
-        raise DataError(f"{file}: expected an object of an intent and the list of its requests")
-    for intent, rows in whole.items():
-        for row, request in enumerate(rows, start=1):
-            pieces = request.get("data") if isinstance(request, dict) else None
-            if not isinstance(pieces, list) or not all(_is_piece(piece) for piece in pieces):
-                raise DataError(
-                    f"{file}: row {row}: expected 'data' with pieces of text, got {request!r:.80}"
-                )
-            yield intent, [(piece["text"], piece.get("entity", "")) for piece in pieces]
+    intents = _fields(file)
+    for intent in intents:
+        for request in intents.parts(intent):
+            yield intent, [(piece.text("text"), piece.text("entity", "")) for piece in request.parts("data")]
 
 
-def _is_piece(piece: object) -> bool:
-    return (
-        isinstance(piece, dict)
-        and isinstance(piece.get("text"), str)
-        and isinstance(piece.get("entity", ""), str)
-    )
-
-
-def _json(file: Path) -> object:
+def _fields(file: Path) -> Fields:
     try:
         with open_bytes(file) as stream:
             content = stream.read()
@@ -116,7 +97,4 @@ def _json(file: Path) -> object:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("latin-1")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{file}: is not JSON: {error}") from error
+    return Fields(parsed(text, str(file), dict, DataError, finite=False), str(file), error=DataError)

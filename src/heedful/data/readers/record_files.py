@@ -29,31 +29,13 @@ from heedful.data.readers.text_lines import (
 )
 from heedful.errors import DataError, MissingExtraError
 from heedful.storage import note_read
+from heedful.storage.fields import RepeatedName, one_value_each
 from heedful.text.limits import LINE, UNPACKED
 
 _BLOCK = 1 << 16
 _PEEK = 1 << 12
 _SPACE = " \t\r\n"
 _LONGEST_WORD = 12  # "-Infinity", or an escape such as \ud83d\ude00
-
-
-def one_value_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a JSON object; a name that stands twice is refused, for nobody knows which value is meant.
-
-    It is the ``object_pairs_hook`` of every file that is read; raises `RepeatedName`.
-    """
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise RepeatedName(next(name for name in names if names.count(name) > 1))
-    return record
-
-
-class RepeatedName(ValueError):
-    """A JSON object has a name twice."""
-
-    def __str__(self) -> str:
-        return f"the name {self.args[0]!r:.60} stands twice in one object; keep one of them"
 
 
 def _reason(error: Exception) -> str:

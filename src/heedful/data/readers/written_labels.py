@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 
 from heedful.errors import DataError
+from heedful.storage.fields import is_list, is_texts, plain_json
 
 LABELS_TASK = "for several labels a text train my-labels (in Python MultiLabelClassifier)"
 _ITEM = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
@@ -37,14 +38,10 @@ def written_labels(value: object, where: str) -> list[str] | None:
     if isinstance(value, str):
         value = _printed(value.strip())
     if isinstance(value, Mapping):
-        choices = value.get("choices")
-        if isinstance(choices, list) and len(value) == 1:
-            value = choices
-        else:
+        if not is_list(choices := value.get("choices")) or len(value) > 1:
             return _chosen(value, where)
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return [str(each) for each in value]
-    return None
+        value = choices
+    return list(value) if is_texts(value) else None
 
 
 def _printed(text: str) -> object:
@@ -57,13 +54,9 @@ def _printed(text: str) -> object:
     if len(text) > _LONGEST or text[-1:] != _CLOSING.get(text[:1], " "):
         return text
     if text[0] == "{" or text[0] == "[":
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            plain = isinstance(found, list) and all(isinstance(each, str) for each in found)
-            return found if plain or isinstance(found, Mapping) else text
+        with suppress(ValueError):
+            found = plain_json(text, finite=False)
+            return found if is_texts(found) or isinstance(found, Mapping) else text
     if _TABLE.fullmatch(text):  # as Python prints one
         truth = {"True": "1", "False": "0"}
         return {_unquoted(name): float(truth.get(value, value)) for name, value in _ENTRY.findall(text)}
@@ -87,10 +80,10 @@ def _chosen(table: Mapping[object, object], where: str) -> list[str]:
 
 def holds_spans(value: object) -> bool:
     """Return whether a value lists spans: ``[start, end, label]``, or tables with a start and an end."""
-    if not isinstance(value, list) or not value:
+    if not is_list(value) or not value:
         return False
     first = value[0]
-    if isinstance(first, list):
+    if is_list(first):
         return len(first) >= 3 and all(
             isinstance(each, int | float) or (isinstance(each, str) and each.strip().isdecimal())
             for each in first[:2]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.errors import UsageError
+from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import kind_of
 from heedful.run.distilling.distillation import Places
 from heedful.run.preparation import prepare
@@ -17,6 +17,7 @@ from heedful.run.record import RunResult
 from heedful.run.run import train
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.run.sources import data_root, find_source
+from heedful.storage.fields import read_fields
 from heedful.storage.hugging_face import find_encoder
 from heedful.storage.manifest import MANIFEST
 from heedful.training.progress import Reporter
@@ -62,20 +63,18 @@ def is_transformer(name: str, root: Path | None = None) -> bool:
     """
     for path in [Path(name)] if root is None else [root / name, Path(name)]:
         if path.is_dir():
-            return not (path / MANIFEST).exists() and _kind_of(path / _CONFIG) is not None
+            return not (path / MANIFEST).exists() and _is_of_transformer(path / _CONFIG)
         if path.exists():
             return False
     return _HUB_ID.fullmatch(name) is not None and not name.startswith((".", "runs/"))
 
 
-def _kind_of(file: Path) -> str | None:
-    """Return what kind of transformer a configuration is of, None where it is of none."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    kind = found.get("model_type") if isinstance(found, dict) else None
-    return kind if isinstance(kind, str) else None
+def _is_of_transformer(file: Path) -> bool:
+    """Return whether a configuration names the kind of its transformer."""
+    with suppress(ArtifactError):
+        read_fields(file, finite=False).text("model_type")
+        return True
+    return False
 
 
 def fine_tuning(config: RunConfig, name: str, rows: int = FEW, classes: int = 2) -> RunConfig:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -11,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 from heedful.run.recipe_files import override
+from heedful.run.recipe_tables import read_toml, value_of
 from heedful.run.run_config import RunConfig
+from heedful.storage.fields import is_list, is_table
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -121,9 +122,10 @@ def read_domain(written: object) -> Domain:
     """
     if isinstance(written, str):
         return _range(written)
-    if not isinstance(written, list) or len(written) < 2 or not all(isinstance(x, Value) for x in written):
+    values = tuple(x for x in written if isinstance(x, Value)) if is_list(written) else ()
+    if not is_list(written) or not 2 <= len(values) == len(written):
         raise ValueError(f"{FORM}, at least two, each a text, a number, true or false; got {written!r}")
-    return Choice(tuple(written))
+    return Choice(values)
 
 
 def _range(text: str) -> Range:
@@ -185,7 +187,7 @@ def read_space(file: Path | None, vary: Iterable[str], config: RunConfig) -> Spa
     if file is None and not vary:
         space = default_space(config)
     if file is not None:
-        space.update(_domains(_read_toml(file), "", problems))
+        space.update(_domains(read_toml(file, f"--space {file}"), "", problems))
     for text in vary:
         name, sign, said = text.partition("=")
         if not sign or not name.strip() or not said.strip():
@@ -259,29 +261,16 @@ def current(space: Iterable[str], config: RunConfig) -> dict[str, object]:
     for name in space:
         value: object = asdict(config)
         for part in name.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
+            value = value.get(part) if is_table(value) else None
         if value is not None:
             found[name] = value
     return found
 
 
-def _read_toml(file: Path) -> dict[str, object]:
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"--space {file}: byte {error.start + 1:,} is not UTF-8; save it as UTF-8"
-        ) from error
-    except OSError as error:
-        raise UsageError(f"--space {file}: cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"--space {file}: not TOML: {error}") from error
-
-
 def _domains(table: Mapping[str, object], path: str, problems: list[str]) -> Space:
     space: Space = {}
     for key, said in table.items():
-        if isinstance(said, Mapping):
+        if is_table(said):
             space.update(_domains(said, f"{path}{key}.", problems))
         else:
             _add(space, f"{path}{key}", said, problems)
@@ -297,13 +286,7 @@ def _add(space: Space, name: str, said: object, problems: list[str]) -> None:
 
 def _values(text: str) -> list[object]:
     """Read values separated by commas, each in TOML or a bare string."""
-    found = []
-    for part in text.split(","):
-        try:
-            found.append(tomllib.loads(f"x = {part}")["x"])
-        except (ValueError, RecursionError):
-            found.append(part.strip())
-    return found
+    return [value_of(part) for part in text.split(",")]
 
 
 def _unfit(space: Space, config: RunConfig) -> Iterator[str]:

@@ -38,8 +38,8 @@ def test_a_part_of_clinc(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ({"test": []}, "expected an object with a list 'train'"),
-        ([1], "expected an object with a list 'train'"),
+        ({"test": []}, r"full\.json: train is missing"),
+        ([1], r"full\.json: expected a JSON dict, found list"),
         ({"train": [["a text"]]}, r"row 1, field 'train': expected \[text, intent\]"),
         ({"train": [["a text", "x"], [1, "x"]]}, r"row 2, field 'train': expected \[text, intent\]"),
     ],
@@ -51,7 +51,7 @@ def test_what_clinc_is_not(tmp_path: Path, content: object, problem: str) -> Non
 
 def test_no_json(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("{")
-    with pytest.raises(DataError, match=r"a\.json: is not JSON"):
+    with pytest.raises(DataError, match=r"a\.json: expected JSON"):
         read_clinc(tmp_path / "a.json")
 
 
@@ -74,11 +74,11 @@ def test_intents_and_slots_of_snips(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ([1], "expected an object of an intent and the list of its requests"),
-        ({"Play": 3}, "expected an object of an intent and the list of its requests"),
-        ({"Play": [request(("a", "")), {"text": "b"}]}, "row 2: expected 'data' with pieces of text"),
-        ({"Play": [{"data": [{"text": 3}]}]}, "row 1: expected 'data' with pieces of text"),
-        ({"Play": [{"data": [{"text": "a", "entity": 3}]}]}, "row 1: expected 'data' with pieces of text"),
+        ([1], r"a\.json: expected a JSON dict, found list"),
+        ({"Play": 3}, r"a\.json: Play must be a list; got 3"),
+        ({"Play": [request(("a", "")), {"text": "b"}]}, r"a\.json: Play\[1\]\.data is missing"),
+        ({"Play": [{"data": [{"text": 3}]}]}, r"Play\[0\]\.data\[0\]\.text must be a string; got 3"),
+        ({"Play": [{"data": [{"text": "a", "entity": 3}]}]}, r"data\[0\]\.entity must be a string; got 3"),
     ],
 )
 def test_what_snips_is_not(tmp_path: Path, content: object, problem: str) -> None:

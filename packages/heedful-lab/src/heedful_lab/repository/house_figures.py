@@ -37,6 +37,7 @@ SOURCE = ROOT / "src" / "heedful"
 LABORATORY = ROOT / "packages" / "heedful-lab" / "src"
 FOLLOW = "--follow"
 LIST = "--list"
+PARSERS = ("json.load", "tomllib.load", "plain_json(", "parsed(", "read_json(", "read_toml(")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 BLANK = (
     tokenize.COMMENT,
@@ -109,10 +110,9 @@ def circles(edges: dict[str, set[str]]) -> list[set[str]]:
 
 
 def reads_by_hand(tree: ast.Module) -> bool:
-    """Return whether a module parses JSON or TOML and looks at the types of what it got by itself."""
+    """Return whether a module parses JSON or TOML, be it by the common functions, and looks at the types by itself."""
     calls = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    parses = any(call.startswith(("json.load", "tomllib.load")) for call in calls)
-    return parses and any(
+    return any(call.startswith(PARSERS) for call in calls) and any(
         call.startswith("isinstance(") and call.endswith(("dict)", "list)", "Mapping)")) for call in calls
     )
 
