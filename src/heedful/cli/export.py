@@ -97,8 +97,9 @@ def command(
     from heedful.export.onnx_file import export_onnx, note_of
     from heedful.model.decisions import Wish
     from heedful.models.probing import refuse_overflow
-    from heedful.page import export_model_file, export_page, note_of_size
+    from heedful.page import model_bytes, note_of_size, render_page
     from heedful.runtime.settings import MISSING
+    from heedful.storage import write_bytes, write_text
     from heedful.storage.model_folder import load_model_folder
     from heedful.storage.ownership import own_bytes
     from heedful.tasks import load_model, model_folder
@@ -145,12 +146,12 @@ def command(
         if note := note_of(folder):
             click.echo(note, err=True)
     if page is not None:
-        export_page(folder, described(network), page, compact=not whole_tables, promise=promise, tree=nodes)
+        steps, compact = described(network), not whole_tables
+        write_text(page, render_page(folder, steps, compact=compact, promise=promise, tree=nodes))
         click.echo(f"{page}: {page.stat().st_size / 1e6:.1f} MB; open it in a browser")
     if javascript is not None:
-        export_model_file(
-            folder, described(network), javascript, compact=not whole_tables, promise=promise, tree=nodes
-        )
+        steps, compact = described(network), not whole_tables
+        write_bytes(javascript, model_bytes(folder, steps, compact=compact, promise=promise, tree=nodes))
         click.echo(
             f"{javascript}: {javascript.stat().st_size / 1e6:.1f} MB; open it with the JavaScript package"
         )

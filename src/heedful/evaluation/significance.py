@@ -155,19 +155,11 @@ def little_bootstraps(
     one interval from each sample and averages the ends; here the differences of all samples make one interval around
     the metric of all examples.
 
-    Args:
-        metric: see `bootstrap_interval`.
-        gold: [N], at least 2.
-        predicted: [N].
-        resamples: how many in all.
-        seed: of the samples and the resampling.
-        level: of confidence.
+    The arguments and errors are those of `bootstrap_interval`, but examples that are counted; ``resamples`` is their
+    number in all.
 
     Returns:
         The interval, in the time and memory of the samples.
-
-    Raises:
-        UsageError: see `bootstrap_interval`.
     """
     statistic, (gold, predicted) = _statistic(metric), _aligned(gold, predicted)
     n, random, drawn = len(gold), np.random.default_rng(seed), list[NDArray[np.float64]]()

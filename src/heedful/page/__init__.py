@@ -6,7 +6,7 @@ text, `network.js` computes the steps of the network with the kernels of `kernel
 draw.
 """
 
-from heedful.page.model_file import export_model_file, model_bytes
-from heedful.page.model_page import export_page, note_of_size, render_page
+from heedful.page.model_file import model_bytes
+from heedful.page.model_page import note_of_size, render_page
 
-__all__ = ["export_model_file", "export_page", "model_bytes", "note_of_size", "render_page"]
+__all__ = ["model_bytes", "note_of_size", "render_page"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import cast
 
 import numpy as np
@@ -36,7 +36,6 @@ from heedful.runtime.loading import read_states
 from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part, tags_decision
-from heedful.storage import write_bytes
 from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.text.emoji import EMOJI
 from heedful.text.tokenize import TOKENIZERS
@@ -44,32 +43,6 @@ from heedful.text.tokenize import TOKENIZERS
 FORMAT = 1
 """The version of the file; `opening.js` reads it and refuses others."""
 _WIDE_WEIGHTS = "wide.weights"
-
-
-def export_model_file(
-    folder: ModelFolder,
-    description: NetworkTable,
-    target: Path,
-    *,
-    compact: bool = True,
-    promise: Promise | None = None,
-    tree: LabelTree | None = None,
-) -> None:
-    """Write a model as one file for JavaScript, atomically; see `model_bytes`.
-
-    Args:
-        folder: the model.
-        description: of its network, from `heedful.export.described`.
-        target: the file to make or replace.
-        compact: as for `model_bytes`.
-        promise: likewise.
-        tree: likewise.
-
-    Raises:
-        OutputError: if it cannot be written.
-        UsageError: naming the setting that the engine in JavaScript does not have.
-    """
-    write_bytes(target, model_bytes(folder, description, compact=compact, promise=promise, tree=tree))
 
 
 def model_bytes(

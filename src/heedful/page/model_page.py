@@ -6,7 +6,6 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from string import Template
 
 from heedful.explain.legends import CAVEAT
@@ -17,7 +16,6 @@ from heedful.model.decisions.label_tree import LabelTree
 from heedful.page.javascript import asset, engine
 from heedful.page.model_file import has_network, model_bytes, title_of
 from heedful.runtime.sentence_part import SENTENCE, reads_encoder
-from heedful.storage import write_text
 from heedful.storage.model_folder import ModelFolder
 from heedful.version import __version__
 
@@ -25,32 +23,6 @@ SCRIPTS = ("pictures.js", "page.js")
 """What a page has beside the engine (`heedful.page.javascript`)."""
 LARGE = 8_000_000
 """A file of more bytes is explained (`note_of_size`)."""
-
-
-def export_page(
-    folder: ModelFolder,
-    description: NetworkTable,
-    target: Path,
-    *,
-    compact: bool = True,
-    promise: Promise | None = None,
-    tree: LabelTree | None = None,
-) -> None:
-    """Write a model as one page, atomically; see `render_page`.
-
-    Args:
-        folder: the model.
-        description: of its network, from `heedful.export.described`.
-        target: the file to make or replace.
-        compact: as for `render_page`.
-        promise: likewise.
-        tree: likewise.
-
-    Raises:
-        OutputError: if it cannot be written.
-        UsageError: naming the setting that a page does not have.
-    """
-    write_text(target, render_page(folder, description, compact=compact, promise=promise, tree=tree))
 
 
 def render_page(

@@ -18,7 +18,7 @@ from heedful.export import described
 from heedful.export.folder import export_folder
 from heedful.export.recording import tensors_of
 from heedful.models import ModelConfig
-from heedful.page import axes, export_model_file
+from heedful.page import axes, model_bytes
 from heedful.page.axes import CODES, SIZES, along_axes, in_a_byte, metric_of, packed
 from heedful.page.small_numbers import small_network
 from heedful.runtime import load
@@ -150,7 +150,7 @@ def test_node_reads_axes_as_python_does(tmp_path: Path) -> None:
 def test_tables_of_another_size_than_they_say_are_refused(tmp_path: Path) -> None:
     path, package, file = saved(tmp_path / "model"), tmp_path / "package", tmp_path / "small.heedful"
     javascript_package.write(package)
-    export_model_file(load_model_folder(path), described(load_model(path).network), file)
+    file.write_bytes(model_bytes(load_model_folder(path), described(load_model(path).network)))
     content = gzip.decompress(file.read_bytes())
     right = np.array([ROWS + 2], np.int32).tobytes()
     assert content.count(right) >= 1

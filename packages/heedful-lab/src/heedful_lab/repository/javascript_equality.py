@@ -25,7 +25,7 @@ from typing import Any
 
 from heedful.export import described
 from heedful.export.folder import export_folder
-from heedful.page import export_model_file
+from heedful.page import model_bytes
 from heedful.runtime import load
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import load_model
@@ -141,7 +141,7 @@ def compare(
         folder, description = load_model_folder(model), described(load_model(model).network)
         export_folder(folder, description, small, "int8")
         export_folder(load_model_folder(small), described(load_model(small).network), plain, "float32")
-        export_model_file(folder, description, file, compact=False)
+        file.write_bytes(model_bytes(folder, description, compact=False))
         asked = [each[0] if len(each) == 1 else tuple(each) for each in requests]
         wanted = [answer.as_dict() for answer in load(plain).predict(asked)]
 

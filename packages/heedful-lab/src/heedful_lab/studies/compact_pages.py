@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from heedful.export import described
-from heedful.page import export_model_file, export_page
+from heedful.page import model_bytes, render_page
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import load_model
 from heedful_lab.repository import javascript_package
@@ -88,8 +88,8 @@ def main() -> None:
         package, file, page = (Path(made, name) for name in ("package", "model.heedful", "page.html"))
         javascript_package.write(package)
         for kind, compact in (("whole tables", False), ("small numbers", True)):
-            export_model_file(folder, description, file, compact=compact)
-            export_page(folder, description, page, compact=compact)
+            file.write_bytes(model_bytes(folder, description, compact=compact))
+            page.write_text(render_page(folder, description, compact=compact), encoding="utf-8")
             answers = in_node(package, file, requests)
             whole = whole or answers
             line = told(kind, answers, whole, [row["label"] for row in rows])
