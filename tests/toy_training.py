@@ -62,7 +62,7 @@ class AskedAtOnce(StopRequest):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = True
+        self.is_set = True
 
 
 def cross_entropy(output: NetworkOutput, targets: Tensor) -> Tensor:

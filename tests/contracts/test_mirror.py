@@ -222,7 +222,7 @@ TESTED_TOGETHER = {
         "export/mssan_steps.py",
         "export/mtsa_steps.py",
         "export/recording.py",
-        "runtime/asking.py",
+        "runtime/runtime_reading.py",
         "runtime/attending.py",
         "runtime/operators.py",
         "runtime/pairwise.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from functools import cache
 from pathlib import Path
@@ -46,16 +47,16 @@ EVERYDAY = {
 }
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
-    "files": 629,
+    "files": 628,
     "lines": 109397,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
-    "everyday words in public names": 0,
+    "everyday words in names": 0,
     "crews of processes": 2,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
-SLACK = {"files": 629, "lines": 109397}
+SLACK = {"files": 628, "lines": 109397}
 """How far a figure may stand below the one that is written down before the test asks to lower it."""
 
 
@@ -101,21 +102,22 @@ def starts_process(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "Process"
 
 
-def public_names(node: ast.AST) -> list[str]:
-    """Return the name of a public class or function, and those of its parameters."""
-    if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or node.name.startswith(
-        "_"
-    ):
+def names(node: ast.AST) -> list[str]:
+    """Return the names that a class or a module binds, and those of a function, with its parameters if it is public."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        taken = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        return [node.name, *(each.arg for each in taken if not node.name.startswith("_"))]
+    if not isinstance(node, ast.ClassDef | ast.Module):
         return []
-    if isinstance(node, ast.ClassDef):
-        return [node.name]
-    taken = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-    return [node.name, *(each.arg for each in taken)]
+    bound = [target for each in node.body if isinstance(each, ast.Assign) for target in each.targets]
+    bound += [each.target for each in node.body if isinstance(each, ast.AnnAssign)]
+    own = [node.name] if isinstance(node, ast.ClassDef) else []
+    return own + [each.id for each in bound if isinstance(each, ast.Name)]
 
 
 def has_everyday_word(name: str) -> bool:
     """Return whether a word of a name, in small letters or capitals, is one of `EVERYDAY`."""
-    return not EVERYDAY.isdisjoint(word.lower() for word in re.findall("[A-Z]?[a-z]+", name))
+    return not EVERYDAY.isdisjoint(word.lower() for word in re.findall("[A-Z]?[a-z]+|[A-Z]+", name))
 
 
 @cache
@@ -132,11 +134,10 @@ def figures() -> dict[str, int]:
         "wildcards of the mirror": sum(any(name.startswith(each) for each in folders) for name in modules),
         "comparisons with task names": sum(map(is_task_comparison, away)),
         "isinstance of model classes": sum(map(is_model_check, away)),
-        "everyday words in public names": sum(
+        "everyday words in names": sum(
             has_everyday_word(name)
-            for found in nodes.values()
-            for node in found
-            for name in public_names(node)
+            for path, found in nodes.items()
+            for name in (path.stem, *itertools.chain.from_iterable(map(names, found)))
         ),
         "crews of processes": sum(any(map(starts_process, found)) for found in nodes.values()),
     }
@@ -155,6 +156,12 @@ def test_the_counting_counts() -> None:
 
 
 def test_the_words_of_names_are_counted() -> None:
-    code = "class AskedOf:\n    def _told(self, given): ...\n    def fit(self, given, *, asking_again=1, mask=0): ..."
-    names = [name for node in ast.walk(ast.parse(code)) for name in public_names(node)]
-    assert [name for name in names if has_everyday_word(name)] == ["AskedOf", "given", "asking_again"]
+    code = "_TOLD = 1\nclass AskedOf:\n    asked: int\n    def _say(self, given): ...\n    def fit(self, given): ..."
+    found = [name for node in ast.walk(ast.parse(code)) for name in names(node)]
+    assert [name for name in found if has_everyday_word(name)] == [
+        "_TOLD",
+        "AskedOf",
+        "asked",
+        "_say",
+        "given",
+    ]

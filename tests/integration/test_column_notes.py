@@ -115,6 +115,6 @@ def test_a_column_beside_the_text_is_not_asked_for_as_what_is_learned(tmp_path: 
         own_file(str(file), (), None)
     found = own_file(str(file), ('data.features=["price"]',), None)
     assert (found.recipe, 'data.label="mood"' in found.overrides) == ("my-texts", True)
-    assert "beside the text “price”" in found.said
+    assert "beside the text “price”" in found.note
     both = own_file(str(file), ('data.features=["mood"]',), None)
     assert both.recipe == "my-numbers"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tiny
-from heedful.baselines.asked import settings_of
+from heedful.baselines.board_request import settings_of
 from heedful.baselines.library_systems import FastTextBaseline, SpacyBaseline
 from heedful.baselines.splits import Split, Splits
 from heedful.baselines.systems import System

@@ -131,12 +131,12 @@ def processor_name() -> str:
 
 def states_of(model: SentenceVectors) -> Callable[[Sequence[str]], Features]:
     """Return a function that gives the states of texts."""
-    return lambda texts: model.states([model.asking.cutter.words(text) for text in texts])
+    return lambda texts: model.states([model.reading.cutter.words(text) for text in texts])
 
 
 def features_of(model: SentenceVectors) -> Callable[[Sequence[str]], Features]:
     """Return a function that gives the states and the vectors of texts side by side."""
-    return lambda texts: model.features([model.asking.cutter.words(text) for text in texts])
+    return lambda texts: model.features([model.reading.cutter.words(text) for text in texts])
 
 
 def main() -> None:

@@ -90,7 +90,7 @@ def test_neither_torch_nor_spacy_is_needed(model: SentenceVectors) -> None:
 
 
 def test_unknown_names_are_read_by_their_spelling(model: SentenceVectors) -> None:
-    words = model.asking.words(NAMES[0], 1, 1, 1)
+    words = model.reading.words(NAMES[0], 1, 1, 1)
     assert words.unknown >= 2
     assert np.linalg.norm(model.encode(NAMES), axis=1) == pytest.approx(np.ones(len(NAMES)), abs=1e-5)
     same, other = (model.similarity(NAMES[0], text) for text in (NAMES[1], "Petrescu was met by Lindqvist."))

@@ -14,7 +14,7 @@ from heedful.attention.derivatives import Context, refuse_forward_mode
 from heedful.errors import UsageError
 
 Kind = TypeVar("Kind")
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 MODULE = "heedful._kernels"
 RANK_STEP, RANKS = 4, 8
@@ -135,13 +135,13 @@ OPERATORS = torch.library.Library("heedful", "FRAGMENT")
 
 def define_operator(
     schema: str,
-    compute: Callable[Given, Result],
+    compute: Callable[Arguments, Result],
     fake: Callable[..., object],
     *,
     anywhere: bool = False,
     backward: Callable[..., object] | None = None,
     setup_context: Callable[..., None] | None = None,
-) -> Callable[Given, Result]:
+) -> Callable[Arguments, Result]:
     """Register an operator.
 
     Args:
@@ -157,7 +157,7 @@ def define_operator(
     """
     name = schema.partition("(")[0]
 
-    def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         refuse_forward_mode(f"heedful::{name}")
         return compute(*args, **kwargs)
 
@@ -168,7 +168,7 @@ def define_operator(
         torch.library.register_autograd(
             f"heedful::{name}", backward, setup_context=setup_context, lib=OPERATORS
         )
-    operator: Callable[Given, Result] = getattr(torch.ops.heedful, name).default
+    operator: Callable[Arguments, Result] = getattr(torch.ops.heedful, name).default
     return operator
 
 

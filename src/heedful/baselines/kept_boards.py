@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from heedful.baselines.asked import BoardRequest, settings_of
+from heedful.baselines.board_request import BoardRequest, settings_of
 from heedful.errors import UsageError
 from heedful.run.sources import data_root, find_source
 from heedful.storage.fields import damaged, is_table, read_json

@@ -82,7 +82,7 @@ class BatchAnswers:
     other rows are. Any other model is computed by torch.
 
     Args:
-        asking: the model and how texts are read.
+        options: the model and how texts are read.
 
     Attributes:
         model: the model.
@@ -97,13 +97,13 @@ class BatchAnswers:
         UsageError: if its answers have no such sets, or its classes make no such tree.
     """
 
-    def __init__(self, asking: ModelOptions) -> None:
-        path = find_model(asking.model)
-        _refuse_another(path, asking)
+    def __init__(self, options: ModelOptions) -> None:
+        path = find_model(options.model)
+        _refuse_another(path, options)
         opened = open_model(
-            path, max_tokens=asking.max_tokens, truncate=asking.truncate, precision=asking.precision
+            path, max_tokens=options.max_tokens, truncate=options.truncate, precision=options.precision
         )
-        self.model = asking.of(opened)
+        self.model = options.of(opened)
         self.roles = ("premise", "hypothesis") if self.model.is_pair else ("text",)
         self.features = self.model.columns
         self.beside: tuple[str, ...] = () if self.features is None else self.features.names
@@ -153,17 +153,17 @@ class BatchAnswers:
         if not rows:
             return []
         try:
-            return list(self.model.predict(self._asked(rows)))
+            return list(self.model.predict(self._inputs(rows)))
         except DataError:  # a text whose pieces are too many; the others are sound
             return [self._one(row) for row in rows]
 
     def _one(self, row: Sequence[object]) -> AnyAnswer | Bad:
         try:
-            return next(iter(self.model.predict(self._asked([row]))))
+            return next(iter(self.model.predict(self._inputs([row]))))
         except DataError as error:
             return Bad(str(error))
 
-    def _asked(self, rows: Sequence[Sequence[object]]) -> list[str | tuple[str, str]] | Corpus:
+    def _inputs(self, rows: Sequence[Sequence[object]]) -> list[str | tuple[str, str]] | Corpus:
         """Return rows in which no problem was found as requests; with columns as the examples of a corpus."""
         if self.features is None:
             return [_request(row) for row in rows]
@@ -177,10 +177,10 @@ def _request(row: Sequence[object]) -> str | tuple[str, str]:
     return (first, second[0]) if second else first
 
 
-def _refuse_another(path: Path, asking: ModelOptions) -> None:
-    if asking.checksum and (found := manifest_checksum(path)) != asking.checksum:
+def _refuse_another(path: Path, options: ModelOptions) -> None:
+    if options.checksum and (found := manifest_checksum(path)) != options.checksum:
         raise ArtifactError(
-            f"{path}: is another model than the one that was asked for: expected the checksum {asking.checksum:.12}, "
+            f"{path}: is another model than the one that was asked for: expected the checksum {options.checksum:.12}, "
             f"found {found:.12}. Copy the same model folder to every machine."
         )
 

@@ -49,14 +49,14 @@ class Order:
     """How every part is predicted.
 
     Attributes:
-        asking: the model.
+        options: the model.
         reading: how the options say that files are read.
         form: the form of what is written.
         output: the folder of the predictions.
         side: the folder of the rows without an answer.
     """
 
-    asking: ModelOptions
+    options: ModelOptions
     reading: Reading
     form: Form
     output: Path
@@ -82,7 +82,7 @@ class Counts:
 
 def prepare_parts(order: Order) -> Callable[[Part], Counts]:
     """Read the model and return what predicts a part; every process of the command calls this once."""
-    answers = BatchAnswers(order.asking)
+    answers = BatchAnswers(order.options)
     one_thread()
     layout = layout_of(answers, order.reading)
     return lambda part: _predict(part, order, answers, layout)

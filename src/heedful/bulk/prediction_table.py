@@ -42,11 +42,11 @@ class Column:
     value: Callable[[object], object]
 
 
-Given = TypeVar("Given")
+OneKind = TypeVar("OneKind")
 Answered = TypeVar("Answered", bound="AnyAnswer")
 
 
-def _of(kind: type[Given], read: Callable[[Given], object]) -> Callable[[object], object]:
+def _of(kind: type[OneKind], read: Callable[[OneKind], object]) -> Callable[[object], object]:
     """Return a function that reads something of the answers of one kind, and takes no others."""
 
     def value(answer: object) -> object:

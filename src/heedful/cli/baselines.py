@@ -24,7 +24,7 @@ from heedful.cli.output import print_json, print_text
 from heedful.cli.reading_options import own_file_options
 
 if TYPE_CHECKING:
-    from heedful.baselines.asked import BoardRequest
+    from heedful.baselines.board_request import BoardRequest
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class BoardOptions:
 
     def board_request(self) -> BoardRequest:
         """Return what the options ask for."""
-        from heedful.baselines.asked import BoardRequest
+        from heedful.baselines.board_request import BoardRequest
         from heedful.cli.study import parse_seeds
 
         return BoardRequest(
@@ -173,7 +173,7 @@ def command(
 
     Example: heedful baselines trec --data DIR --runs 1,2,3 --study DiSAN=runs/trec-study
     """
-    from heedful.baselines.asked import board_of
+    from heedful.baselines.board_request import board_of
     from heedful.baselines.kept_boards import MADE_OF, kept_note, made_of
     from heedful.baselines.show import as_dict, render
     from heedful.baselines.show import markdown as as_markdown

@@ -154,7 +154,7 @@ def labels(
 
     Example: heedful data labels runs/reviews new.csv
     """
-    from heedful.baselines.asked import settings_of
+    from heedful.baselines.board_request import settings_of
     from heedful.baselines.suspects import find_suspects, judged, suspects_by_model
     from heedful.cli.judging import judging_model, read_judged
     from heedful.run.sources import data_root, find_source

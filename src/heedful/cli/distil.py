@@ -57,7 +57,7 @@ def command(
     from heedful.run.distilling.distillation import PLAIN, Places, distil
     from heedful.run.distilling.fine_tuning import fine_tuned
     from heedful.storage import write_text
-    from heedful.storage.results import is_record, refuse_foreign_results
+    from heedful.storage.ownership import is_record, refuse_foreign_results
     from heedful.training.run_folder import RunFolder
 
     place.check("what is")

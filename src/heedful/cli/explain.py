@@ -16,7 +16,6 @@ from heedful.cli.guards import PAGE
 from heedful.cli.option_groups import Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
-    asked_options,
     figures_option,
     input_options,
     json_option,
@@ -24,6 +23,7 @@ from heedful.cli.options import (
     neighbors_option,
     threads_option,
     tree_options,
+    typed_inputs,
 )
 from heedful.cli.output import print_json, print_note, print_text, terminal_width
 from heedful.cli.reading_options import reading_options
@@ -69,7 +69,7 @@ class Views:
 
 @click.command()
 @click.argument("model", type=PATH)
-@asked_options
+@typed_inputs
 @click.option(
     "--method",
     metavar="NAME",

@@ -198,18 +198,18 @@ class Explaining:
     """The options of the command that say how a model explains.
 
     Attributes:
-        asked: the method.
+        method: the method.
         features: single features of a word.
         policy: whether the steps of a policy are shown.
-        given: options that not every task takes.
+        task_options: options that not every task takes.
         limits: of the texts.
         tree: whether classes are paths of a tree.
     """
 
-    asked: MethodOptions
+    method: MethodOptions
     features: FeatureOptions
     policy: bool
-    given: Mapping[str, object]
+    task_options: Mapping[str, object]
     limits: TextLimits
     tree: TreeOptions = field(default_factory=TreeOptions)
 
@@ -218,11 +218,11 @@ class Explaining:
         return self.tree.of(self._opened(folder))
 
     def _opened(self, folder: Path) -> AnyModel:
-        needed: Capability = "gradients" if self.asked.needs_torch else "look"
-        model = opened(folder, self.limits, options=self.given, needs=[needed])
-        if "gradients" in model.engine.can or self.asked.method or not prefers_torch(model.metrics):
+        needed: Capability = "gradients" if self.method.needs_torch else "look"
+        model = opened(folder, self.limits, options=self.task_options, needs=[needed])
+        if "gradients" in model.engine.can or self.method.method or not prefers_torch(model.metrics):
             return model
-        return opened(folder, self.limits, options=self.given, needs=["gradients"])
+        return opened(folder, self.limits, options=self.task_options, needs=["gradients"])
 
     def explain(self, folder: Path, model: AnyModel, corpus: Corpus) -> Explanation:
         """Explain one example, and add single features if they were asked for.
@@ -238,7 +238,7 @@ class Explaining:
         Raises:
             UsageError: if the model has no such explanation.
         """
-        explanation = self.asked.explain(model, corpus, self.given)
+        explanation = self.method.explain(model, corpus, self.task_options)
         if self.features.word is None and not self.policy:
             return explanation
         if "features" not in model.engine.can:

@@ -147,12 +147,14 @@ def command(
     names = frozenset({*place.hosts, *(("localhost", "127.0.0.1", "::1", place.host) if local else ())})
     taken = (lambda: taken_labels(pool, form, reading)) if take_labels else None
     labeling = Labeling(pool, _reader(pool, wanted.pair, reading), form, target, order == "mixed", taken)
-    code = label_in_browser(labeling, (place.host, place.port), Access(key, names, own_pages=True), _say)
+    code = label_in_browser(
+        labeling, (place.host, place.port), Access(key, names, own_pages=True), _print_line
+    )
     if code:
         raise click.exceptions.Exit(int(code))
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # a log that nobody reads, or a full disk, ends nothing
         click.echo(shown(f"heedful label: {line}"), err=True)
 
@@ -185,7 +187,7 @@ def _form(wanted: _FormOptions, target: Path, *, exports: bool) -> Form:
         )
     form = form_of(kind, names, pair=wanted.pair)
     if (two := alike_but_for_case(names)) and not exports:
-        _say(
+        _print_line(
             f"the labels {two[0]!r:.60} and {two[1]!r:.60} differ in capital letters alone; both can be chosen"
         )
     return form

@@ -150,7 +150,9 @@ def run(arguments: list[str] | None = None) -> int:
         The exit code.
     """
     if sys.stdout is None:  # the shell closed it
-        return _say("cannot write: standard output is closed. Send it to /dev/null.", ExitCode.CANNOT_WRITE)
+        return _report(
+            "cannot write: standard output is closed. Send it to /dev/null.", ExitCode.CANNOT_WRITE
+        )
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(
@@ -187,19 +189,19 @@ def _call(arguments: list[str] | None) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
-        return _say("interrupted", ExitCode.INTERRUPTED)
+        return _report("interrupted", ExitCode.INTERRUPTED)
     except Terminated:
-        return _say("terminated", ExitCode.TERMINATED)
+        return _report("terminated", ExitCode.TERMINATED)
     except _HELP_INSTEAD as error:
         error.show(file=sys.stderr)
         return ExitCode.USAGE
     except click.ClickException as error:
-        return _say(_usage(error), ExitCode.USAGE)
+        return _report(_usage(error), ExitCode.USAGE)
     except HeedfulError as error:
-        return _say(str(error), error.exit_code)
+        return _report(str(error), error.exit_code)
     except RecursionError:
         said = "what was read is nested too deeply: settings, a rule of a mask, or JSON; write it with fewer levels"
-        return _say(said, ExitCode.BAD_DATA)
+        return _report(said, ExitCode.BAD_DATA)
     except (OutputGone, BrokenPipeError):
         _drop_output()
         return ExitCode.OK
@@ -208,14 +210,14 @@ def _call(arguments: list[str] | None) -> int:
             raise
         if _is_out_of_memory(error):
             said = "out of memory; read fewer or shorter texts at a time, use smaller batches, or free some memory"
-            return _say(said, ExitCode.OUT_OF_MEMORY)
+            return _report(said, ExitCode.OUT_OF_MEMORY)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             _drop_output()
-            return _say(f"cannot write: {error.strerror}. Free some space.", ExitCode.CANNOT_WRITE)
+            return _report(f"cannot write: {error.strerror}. Free some space.", ExitCode.CANNOT_WRITE)
         if isinstance(error, OSError) and error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
-            return _say(f"{error.filename!s:.80}: {error.strerror}; give another path", ExitCode.USAGE)
+            return _report(f"{error.filename!s:.80}: {error.strerror}; give another path", ExitCode.USAGE)
         kind = type(error).__name__
-        return _say(f"internal error: {kind}: {error} (HEEDFUL_DEBUG=1 shows where)", ExitCode.INTERNAL)
+        return _report(f"internal error: {kind}: {error} (HEEDFUL_DEBUG=1 shows where)", ExitCode.INTERNAL)
 
 
 def _usage(error: click.ClickException) -> str:
@@ -263,6 +265,6 @@ def _is_out_of_memory(error: Exception) -> bool:
     )
 
 
-def _say(text: str, code: ExitCode) -> int:
+def _report(text: str, code: ExitCode) -> int:
     click.echo(message(f"heedful: {text}"), err=True)
     return code

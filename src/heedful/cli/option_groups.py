@@ -274,7 +274,7 @@ class Recipe:
                 found = learned_by(recipe, found)
             object.__setattr__(self, "recipe", found.recipe)
             object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
-            print_note(found.said)
+            print_note(found.note)
 
     def _distinguished(self, first: str, second: str) -> tuple[str, str]:
         """Return which of two arguments is data, and which the recipe that learns from it, in whatever order."""

@@ -285,7 +285,7 @@ input_options = click.option(
     ".conll and .conllu files, with their predicates.",
 )
 text_input_options = click.option("--input", "input_file", type=PATH, help=f"File of texts: {_INPUT}.")
-asked_options = together(
+typed_inputs = together(
     click.argument("words", nargs=-1, metavar="[TEXT]..."),
     text_option,
     pair_options,

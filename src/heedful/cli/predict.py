@@ -16,7 +16,6 @@ from heedful.cli.guards import WRITTEN
 from heedful.cli.option_groups import Named, Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
-    asked_options,
     input_options,
     json_option,
     limit_options,
@@ -25,6 +24,7 @@ from heedful.cli.options import (
     set_options,
     threads_option,
     tree_options,
+    typed_inputs,
 )
 from heedful.cli.output import RowPrinter, print_json, print_note
 from heedful.cli.reading_options import reading_options_of_predict
@@ -175,7 +175,7 @@ class Many:
 
 @click.command()
 @click.argument("model", type=PATH)
-@asked_options
+@typed_inputs
 @input_options
 @reading_options_of_predict
 @limit_options

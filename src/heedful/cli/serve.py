@@ -136,21 +136,21 @@ def command(
     def print_address() -> None:
         name = f"[{host}]" if ":" in host else host
         many = f" with {workers} workers" if workers > 1 else ""
-        _say(f"serving {', '.join(folders)} at http://{name}:{number}/{many} (Ctrl+C ends)")
+        _print_line(f"serving {', '.join(folders)} at http://{name}:{number}/{many} (Ctrl+C ends)")
         if not is_local(host) and not access.key:
-            _say(f"anyone who reaches {host} may ask: set {KEY} or --key-file to ask for a key")
+            _print_line(f"anyone who reaches {host} may ask: set {KEY} or --key-file to ask for a key")
 
     with listening:
         if workers == 1:
-            code = Answering(service, _say).until_ended(listening, stand=print_address)
+            code = Answering(service, _print_line).until_ended(listening, stand=print_address)
         else:
             from heedful.serving.supervisor import Supervisor
 
-            code = Supervisor(service, listening, workers, _say).run(print_address)
+            code = Supervisor(service, listening, workers, _print_line).run(print_address)
     if code:
         raise click.exceptions.Exit(int(code))
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     with contextlib.suppress(OSError, ValueError):  # a log that nobody reads, or a full disk, ends no server
         click.echo(shown(f"heedful serve: {line}"), err=True)  # a worker's stream does not do that by itself

@@ -60,9 +60,9 @@ def show_whole(
         return answers_of(answering, Corpus(list(examples)))
 
     def explain(example: Example, why: str = "", word: str = "", *, rough: bool = False) -> Explanation:
-        asked = how.asked
-        part = replace(asked, rough=rough, why=why or asked.why, word=word or asked.word)
-        return part.explain(answering, Corpus([example]), how.given)
+        method = how.method
+        part = replace(method, rough=rough, why=why or method.why, word=word or method.word)
+        return part.explain(answering, Corpus([example]), how.task_options)
 
     def explain_roughly(example: Example) -> Explanation:
         return explain(example, rough=True)

@@ -95,7 +95,7 @@ def notes_on_columns(features: Sequence[str], corpus: Corpus) -> tuple[str, ...]
     doubts = doubts_about_columns(features, [example.cells for example in examples])
     notes = [f"columns beside the text: {columns.summary()}", *doubts]
     for at, name in enumerate(columns.names):
-        if _tells([row[at] for row in rows], golds):
+        if _determines([row[at] for row in rows], golds):
             notes.append(
                 f"the column “{name}” tells the gold of every training row by itself: is it known before the gold is? "
                 "If not, leave it out"
@@ -107,7 +107,7 @@ def _plain_gold(gold: Gold) -> object:
     return tuple(sorted(gold.names)) if isinstance(gold, LabelSet) else gold
 
 
-def _tells(values: Sequence[object], golds: Sequence[object]) -> bool:
+def _determines(values: Sequence[object], golds: Sequence[object]) -> bool:
     """Say whether the value of a column tells the gold, and not only because values hardly repeat."""
     if len(values) < _FEW or len(set(golds)) < 2:
         return False

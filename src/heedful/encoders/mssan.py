@@ -222,7 +222,7 @@ class MssanEncoder(EncoderOf[MssanConfig]):
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are [B, Q, K], one a head; gates one a block."""
-        self._tell_fallback(sentences)
+        self._report_fallback(sentences)
         valid = sentences.valid
         x = x.masked_fill(padding_of(x, valid), 0)
         priors = prior_bias(
@@ -271,7 +271,7 @@ class MssanEncoder(EncoderOf[MssanConfig]):
             encoder=encoder + 1 if self.config.encoders > 1 else None,
         )
 
-    def _tell_fallback(self, sentences: Sentences) -> None:
+    def _report_fallback(self, sentences: Sentences) -> None:
         if torch.compiler.is_compiling() or self._fallback_told or sentences.tree_distance is not None:
             return
         if any(prior.distance == "dependency" for prior in self.priors):

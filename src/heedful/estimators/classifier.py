@@ -59,8 +59,8 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
     def _targets_in(cls, predictor: Predictor, config: RunConfig) -> Classes:
         return Classes.restored(predictor.labels, config.data.label_type)
 
-    def _adopt(self, predictor: Predictor, targets: AnyTargets) -> None:
-        super()._adopt(predictor, targets)
+    def _set_fitted(self, predictor: Predictor, targets: AnyTargets) -> None:
+        super()._set_fitted(predictor, targets)
         assert isinstance(targets, Classes)  # what the two methods above return
         self.classes_ = targets.values
 
@@ -156,7 +156,7 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             raise UsageError("texts: are for a teacher to answer; give teacher too")
         y, sample_weight = (list(each) if isinstance(each, Iterator) else each for each in (y, sample_weight))
         _refuse_one_weighted_class(y, sample_weight)
-        given, settings = self._given, self._settings
+        given, settings = self._config, self._settings
         if none_of_these is not None:
             self._strangers = self._requests(none_of_these).examples
             self._settings = {**settings, "model__task_options": _rejecting(settings)}
@@ -175,7 +175,7 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
                 sample_weight=sample_weight,
             )
         finally:
-            self._given, self._settings = given, settings
+            self._config, self._settings = given, settings
             self._teacher = self._strangers = None
 
     def predict_proba(self, X: object) -> NDArray[np.float64]:

@@ -190,7 +190,7 @@ class Estimator(SavedEstimator[Model]):
                 or_warning(lambda: beside_source(source, result)) if baseline else (None, [])
             )
         assert isinstance(result.predictor, self.model_type)  # what its task trains
-        self._adopt(result.predictor, targets)
+        self._set_fitted(result.predictor, targets)
         shared = [] if dev is None else shared_with_training(source.load())
         doubts = doubts_about_columns(config.data.features, getattr(prepared.datasets["train"], "cells", ()))
         self._report([*shared, *doubts, *cautions(prepared, result), *failures], progress=progress)
@@ -223,7 +223,7 @@ class Estimator(SavedEstimator[Model]):
         """Return what reads the targets of a training set."""
         return Scores()
 
-    def _adopt(self, predictor: Model, targets: AnyTargets) -> None:
+    def _set_fitted(self, predictor: Model, targets: AnyTargets) -> None:
         """Take a trained model."""
         self.predictor_, self._targets = predictor, targets
 

@@ -91,7 +91,7 @@ class HasSettings(ReadsTables):
     ) -> None:
         self.threads, self.verbose, self.keep_examples = threads, verbose, keep_examples
         self.text, self.features = text, features
-        self._given, self._settings = config, dict[str, Any](**settings)
+        self._config, self._settings = config, dict[str, Any](**settings)
 
     @property
     def config(self) -> RunConfig:
@@ -100,7 +100,7 @@ class HasSettings(ReadsTables):
         Raises:
             UsageError: listing every setting that is wrong.
         """
-        given = self._start() if self._given is None else self._given
+        given = self._start() if self._config is None else self._config
         if not isinstance(given, RunConfig):
             raise UsageError(f"config: expected a RunConfig or None, got {given!r:.60}")
         dotted = {name.replace("__", "."): _plain(value) for name, value in self._settings.items()}
@@ -130,11 +130,11 @@ class HasSettings(ReadsTables):
     def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return the constructor's arguments, as scikit-learn's ``clone`` and searches need them."""
         own = {name: getattr(self, name) for name in _OWN}
-        return {"config": self._given, **own, **self._settings}
+        return {"config": self._config, **own, **self._settings}
 
     def set_params(self, **params: Any) -> Self:
         """Change settings, named as in the constructor, for the next `fit`; a trained model stays until then."""
-        self._given = params.pop("config", self._given)
+        self._config = params.pop("config", self._config)
         for name in _OWN:
             setattr(self, name, params.pop(name, getattr(self, name)))
         self._settings = {**self._settings, **params}

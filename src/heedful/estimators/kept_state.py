@@ -31,7 +31,7 @@ class _Estimator(Protocol):
     threads: int | None
     verbose: bool
     keep_examples: KeepExamples | None
-    _given: RunConfig | None
+    _config: RunConfig | None
     _settings: dict[str, Any]
 
 
@@ -44,7 +44,7 @@ class KeptState(BaseEstimator):
 
     def __getstate__(self: _Estimator) -> dict[str, Any]:
         """Return settings and files."""
-        given = self._given
+        given = self._config
         state: dict[str, Any] = {
             _KIND: 1,
             "text": self.text,
@@ -83,7 +83,7 @@ def _restore(estimator: Any, state: Mapping[str, Any]) -> None:
     estimator.verbose = bool(state.get("verbose"))
     estimator.keep_examples = state.get("keep_examples")
     estimator.text, estimator.features = state.get("text"), state.get("features")
-    estimator._given = from_table(given, "the kept settings") if isinstance(given, dict) else given
+    estimator._config = from_table(given, "the kept settings") if isinstance(given, dict) else given
     files = state.get("files")
     if files is None:
         return
@@ -96,4 +96,4 @@ def _restore(estimator: Any, state: Mapping[str, Any]) -> None:
     if not isinstance(predictor, estimator.model_type) or predictor.model.task not in estimator.tasks:
         raise ArtifactError(f"the kept model is one for {predictor.model.task!r}, not for this estimator")
     run = from_table(predictor.about.run, "the kept model")
-    estimator._adopt(predictor, estimator._targets_in(predictor, run))
+    estimator._set_fitted(predictor, estimator._targets_in(predictor, run))

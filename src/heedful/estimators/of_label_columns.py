@@ -175,8 +175,8 @@ class LabelColumnsClassifier(ClassifierMixin, SentenceEstimator[LabelColumnsMode
     def _targets_in(cls, predictor: LabelColumnsModel, config: RunConfig) -> LabelColumns:
         return LabelColumns.restored(predictor.labels, config.data.label_type)
 
-    def _adopt(self, predictor: LabelColumnsModel, targets: AnyTargets) -> None:
-        super()._adopt(predictor, targets)
+    def _set_fitted(self, predictor: LabelColumnsModel, targets: AnyTargets) -> None:
+        super()._set_fitted(predictor, targets)
         assert isinstance(targets, LabelColumns)  # what the two methods above return
         self._columns, self.columns_ = targets, targets.columns
         self._places = column_places(targets.names)

@@ -78,8 +78,8 @@ class MultiLabelClassifier(ClassifierMixin, SentenceEstimator[LabelsModel]):
     def _targets_in(cls, predictor: LabelsModel, config: RunConfig) -> LabelSets:
         return LabelSets(np.array(predictor.labels), tuple(predictor.labels))
 
-    def _adopt(self, predictor: LabelsModel, targets: AnyTargets) -> None:
-        super()._adopt(predictor, targets)
+    def _set_fitted(self, predictor: LabelsModel, targets: AnyTargets) -> None:
+        super()._set_fitted(predictor, targets)
         assert isinstance(targets, LabelSets)  # what the two methods above return
         self.classes_ = targets.values
 

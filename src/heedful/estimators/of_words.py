@@ -62,8 +62,8 @@ class TokenTagger(Estimator[TagsModel]):
             config, data=data, model=model, text=replace(config.text, subwords=20_000, subword_case=True)
         )
 
-    def _adopt(self, predictor: TagsModel, targets: AnyTargets) -> None:
-        super()._adopt(predictor, targets)
+    def _set_fitted(self, predictor: TagsModel, targets: AnyTargets) -> None:
+        super()._set_fitted(predictor, targets)
         self.classes_ = np.array(predictor.labels)
 
     def answer(self, X: object) -> list[TagsAnswer]:

@@ -38,7 +38,7 @@ class ReadsTables:
     features: Sequence[str] | None
     feature_names_in_: NDArray[np.object_]
     n_features_in_: int
-    _given: RunConfig | None
+    _config: RunConfig | None
     _settings: dict[str, Any]
 
     @abstractmethod
@@ -54,7 +54,7 @@ class ReadsTables:
         """Return what is to be done with a missing text; the other settings, which a model was fitted by, may wait."""
         if "data__options__on_missing" in self._settings:
             return self._settings["data__options__on_missing"]
-        given = self._given.data.options if isinstance(self._given, RunConfig) else {}
+        given = self._config.data.options if isinstance(self._config, RunConfig) else {}
         return dict(self._settings.get("data__options") or given).get("on_missing")
 
     def _requests(self, X: object) -> Corpus:
@@ -95,7 +95,7 @@ class ReadsTables:
                     f"features: expected a list of names, got one string: write [{self.features!r}]"
                 )
             return tuple(map(str, self.features))
-        given = self._given.data.features if isinstance(self._given, RunConfig) else ()
+        given = self._config.data.features if isinstance(self._config, RunConfig) else ()
         return tuple(self._settings.get("data__features") or given)
 
     def _named_columns(self) -> dict[str, object]:

@@ -39,7 +39,7 @@ class SavedEstimator(HasSettings, KeptState, Generic[Model]):
         """The trained model; an `UnfittedError` where there is none."""
 
     @abstractmethod
-    def _adopt(self, predictor: Model, targets: AnyTargets) -> None:
+    def _set_fitted(self, predictor: Model, targets: AnyTargets) -> None:
         """Take a trained model."""
 
     @classmethod
@@ -120,5 +120,5 @@ class SavedEstimator(HasSettings, KeptState, Generic[Model]):
             estimator = cls(from_table(predictor.about.run, f"{folder}"))
         except UsageError as error:
             raise ArtifactError(f"{error} Train the model again with this version of heedful.") from error
-        estimator._adopt(predictor, cls._targets_in(predictor, estimator.config))
+        estimator._set_fitted(predictor, cls._targets_in(predictor, estimator.config))
         return estimator

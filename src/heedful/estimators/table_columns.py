@@ -131,13 +131,13 @@ def _column(table: Any, name: str) -> list[object]:
                 hint = f"; {nearest(name, names)}" if names else ""
                 raise DataError(f"row {row}: there is no column {name!r}{hint}")
         return [record[name] for record in table]
-    found = table[_as_given(table, name)]
+    found = table[_column_key(table, name)]
     if getattr(found, "ndim", 1) != 1:
         raise UsageError(f"X: {found.shape[1]} columns are called {name!r}; give each a name of its own")
     return rows_of(found, name=f"X[{name!r}]")
 
 
-def _as_given(table: Any, name: str) -> Any:
+def _column_key(table: Any, name: str) -> Any:
     """Return the name of a column as the table has it: those of pandas may be numbers."""
     names = (
         () if hasattr(table, "column_names") else getattr(table, "columns", ())

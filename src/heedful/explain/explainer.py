@@ -80,7 +80,7 @@ def explain(
         raise UsageError(_OLD)
     if model.kind.of_words:
         return explain_tags(model, request, choice, word)
-    asked = _Asked.of(model, request, choice.why)
+    asked = _Reading.of(model, request, choice.why)
     explanation, sight = asked.seen(model)
     beside = replace(
         explanation,
@@ -99,7 +99,7 @@ def explain(
     )
 
 
-def _strange(model: Model[Any, Any], asked: _Asked, nearest: str | None) -> Strangeness | None:
+def _strange(model: Model[Any, Any], asked: _Reading, nearest: str | None) -> Strangeness | None:
     """Return how unlike all training texts the texts are; in a tree the nearest class may be a parent."""
     found = strangeness(model, asked.block, asked.whole)
     return found if found is None or model.tree is None else replace(found, nearest=str(nearest))
@@ -125,12 +125,12 @@ def question_about(model: Model[Any, Any], request: object, why: str | None = No
     Returns:
         The question, and the class that it is about.
     """
-    asked = _Asked.of(model, request, why)
+    asked = _Reading.of(model, request, why)
     return asked.game.question(asked.values.value, as_shown=True), asked.values.value.label
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _Reading:
     """One request, read; the model as a game of its words, and what is explained."""
 
     block: Any
@@ -141,7 +141,7 @@ class _Asked:
     values: ValuesExplained
 
     @classmethod
-    def of(cls, model: Model[Any, Any], request: object, why: str | None) -> _Asked:
+    def of(cls, model: Model[Any, Any], request: object, why: str | None) -> _Reading:
         engine, reading = model.engine, model.reading
         block = reading.one(request)
         texts, (read,) = reading.texts(block), reading.read(block)

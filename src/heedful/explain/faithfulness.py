@@ -76,7 +76,7 @@ class DeletionScore:
         return "less" if self.after_top > high + _VISIBLE else "within"
 
     @property
-    def says_something(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether anything may be claimed; only then is the test shown."""
         return self.verdict in ("more", "less")
 

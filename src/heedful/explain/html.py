@@ -234,7 +234,7 @@ def _tag_table(explanation: ExplanationRecord) -> str:
 
 def _deletion(explanation: ExplanationRecord) -> str:
     score = explanation.faithfulness
-    if score is None or not score.says_something:
+    if score is None or not score.is_informative:
         return ""
     removed = ", ".join(f"<b>{safe(shorten(visible(word), 30))}</b>" for word in score.removed)
     rows = (

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.model.kept_examples import KeptExamples, projected, unit
 from heedful.model.model import Model
-from heedful.runtime.asking import each_request, texts_of
+from heedful.runtime.runtime_reading import each_request, texts_of
 from heedful.text.wide_part import ascending
 
 SHOWN = 3

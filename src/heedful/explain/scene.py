@@ -124,7 +124,7 @@ def _column_lines(attribution: Attribution) -> list[Line]:
     return found
 
 
-TOLD = ("word", "phrase", "column")
+COUNTED_KINDS = ("word", "phrase", "column")
 """Kinds of lines that a reader looks for first."""
 
 
@@ -149,7 +149,7 @@ def note_on_bars(lines: Sequence[Line], reach: float) -> str:
 
 def brief(attribution: Attribution, views: Sequence[SentenceView], count: int = 3) -> str:
     """Return the strongest words and phrases in one line."""
-    lines = [line for line in lines_of(attribution, views, count) if line.kind in TOLD]
+    lines = [line for line in lines_of(attribution, views, count) if line.kind in COUNTED_KINDS]
     lines.sort(key=lambda line: -abs(line.value))
     return ", ".join(f"{line.name} {line.value:+.2f}" for line in lines[:count])
 

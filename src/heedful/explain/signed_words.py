@@ -11,7 +11,7 @@ import numpy as np
 
 from heedful.explain.page_frame import safe
 from heedful.explain.scene import (
-    TOLD,
+    COUNTED_KINDS,
     Line,
     across_of,
     lines_of,
@@ -90,7 +90,7 @@ def signed_table(attribution: Attribution, views: Sequence[SentenceView]) -> str
     lines = lines_of(attribution, views)
     longest = longest_bar(lines, attribution.reach)
     rows = (_row(line, attribution, longest) for line in lines)
-    marks = ["sum" if line.kind == "sum" else "" if line.kind in TOLD else "soft" for line in lines]
+    marks = ["sum" if line.kind == "sum" else "" if line.kind in COUNTED_KINDS else "soft" for line in lines]
     head = ("word", _SIZE, "log-odds" if attribution.is_log_odds else "change")
     said = note_on_bars(lines, attribution.reach)
     note = f'<p class="note">{said}</p>' if said else ""
@@ -223,7 +223,7 @@ def _line(line: Line, attribution: Attribution, room: int, longest: float) -> st
     if line.kind == "sum":
         return f"  {name} {sum_of(attribution)}"
     size = round(_BAR * abs(line.value) / longest)
-    bar = ("-" if line.value < 0 else "+") * (max(size, 1) if line.kind in TOLD else size)
+    bar = ("-" if line.value < 0 else "+") * (max(size, 1) if line.kind in COUNTED_KINDS else size)
     together = "" if line.joint is None else f"  together {number(line.joint)}"
     return f"  {name} {number(line.value, line.error):<{14 if attribution.errors else 7}} {bar}{together}".rstrip()
 

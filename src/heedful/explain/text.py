@@ -171,7 +171,7 @@ def _others(explanation: ExplanationRecord) -> list[str]:
 
 def _deletion(explanation: ExplanationRecord) -> str:
     score = explanation.faithfulness
-    if score is None or not score.says_something:
+    if score is None or not score.is_informative:
         return ""
     removed = ", ".join(shorten(visible(word), 20) for word in score.removed)
     others = f"{score.draws} other choices of {score.k}: {score.after_random:.2f}"

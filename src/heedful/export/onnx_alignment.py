@@ -41,7 +41,7 @@ def aligned_words(graph: Graph, part: SentencePart, *, symmetric: bool) -> str:
     for side, axis in ((0, 2), (1, 1)):
         best = graph.node("ReduceMax", alike, graph.axes(axis), keepdims=0)
         length = graph.node("Squeeze", lengths[side], graph.axes(2)) if lengths else ""
-        sides.append(_told(graph, best, length))
+        sides.append(_summarized(graph, best, length))
     rows = [graph.node("Concat", one, other, axis=1) for one, other in zip(*sides, strict=True)]
     if symmetric:
         rows = [
@@ -65,7 +65,7 @@ def _vectors(graph: Graph, part: SentencePart, side: int) -> str:
     return graph.node("Mul", rows, graph.node("Unsqueeze", factors, graph.axes(2)))
 
 
-def _told(graph: Graph, best: str, lengths: str) -> tuple[str, str, str]:
+def _summarized(graph: Graph, best: str, lengths: str) -> tuple[str, str, str]:
     """Return of the words of a text the mean, the least, and the mean weighted by length, [B, 1] each; or zeros."""
     words = graph.node("Greater", best, graph.constant(_LOWEST))
     real = graph.node("Cast", words, to=1)

@@ -120,7 +120,7 @@ def lengths_of(generator: np.random.Generator, number: int, texts: int, longest:
 
 def _pool(generator: np.random.Generator, inputs: Inputs) -> list[list[str]]:
     """Return words that the model knows, of each of its lists."""
-    encoder = None if inputs.encoder is None else inputs.encoder.model.asking.vocabulary
+    encoder = None if inputs.encoder is None else inputs.encoder.model.reading.vocabulary
     known: list[Sequence[str]] = [
         words
         for own in (inputs.vocabulary, encoder)

@@ -204,7 +204,7 @@ def export_onnx(
     model = load(source)
     own = (model.parts.wide, model.parts.sentence, model.parts.tagging)
     alone = model.settings.encoder == NO_NETWORK and any(part is not None for part in own)
-    inputs = Inputs(model.program.texts, None if alone else model.asking.vocabulary, model.parts)
+    inputs = Inputs(model.program.texts, None if alone else model.reading.vocabulary, model.parts)
     tags, start = model.decision if isinstance(model.decision, TagsDecision) else None, None
     if alone and tags is None:  # the weights of the network are zero, but a number has a scale
         start = model.engine.of_words([((),) * model.program.texts])[0]
@@ -261,7 +261,7 @@ def _metadata(folder: ModelFolder, model: RuntimeModel, inputs: Inputs) -> dict[
         found["rows"] = {"words": inputs.vectors.rows.words, "baseforms": inputs.vectors.bases}
     if inputs.encoder is not None:
         own = inputs.encoder.model
-        vocabulary = own.asking.vocabulary.to_plain()
+        vocabulary = own.reading.vocabulary.to_plain()
         found["sentence"] = {"max_tokens": own.settings.max_tokens, "vocabulary": vocabulary}
     return found
 

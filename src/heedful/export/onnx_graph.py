@@ -159,8 +159,8 @@ def write_graph(
     made = onnx.helper.make_graph(
         [_node(onnx, each) for each in graph.nodes],
         "heedful",
-        [_told(onnx, name, *port) for name, port in inputs.items()],
-        [_told(onnx, name, *port) for name, port in outputs.items()],
+        [_value_info(onnx, name, *port) for name, port in inputs.items()],
+        [_value_info(onnx, name, *port) for name, port in outputs.items()],
         [onnx.numpy_helper.from_array(array, name) for name, array in graph.constants.items()],
     )
     model = onnx.helper.make_model(
@@ -187,10 +187,10 @@ def _inner(onnx: ModuleType, graph: Graph) -> object:
     return onnx.helper.make_graph(
         [_node(onnx, each) for each in graph.nodes],
         "inner",
-        [_told(onnx, name, kind, shape) for name, kind, shape in graph.inputs],
-        [_told(onnx, name, graph.kinds.get(name, "float"), None) for name in graph.outputs],
+        [_value_info(onnx, name, kind, shape) for name, kind, shape in graph.inputs],
+        [_value_info(onnx, name, graph.kinds.get(name, "float"), None) for name in graph.outputs],
     )
 
 
-def _told(onnx: ModuleType, name: str, kind: str, shape: Sequence[int | str] | None) -> object:
+def _value_info(onnx: ModuleType, name: str, kind: str, shape: Sequence[int | str] | None) -> object:
     return onnx.helper.make_tensor_value_info(name, getattr(onnx.TensorProto, kind.upper()), shape)

@@ -113,7 +113,7 @@ class Inputs:
             if self.encoder is not None:
                 own = self.encoder.model
                 yield from self._of_words(
-                    own.asking.vocabulary, side, "sentence_", "S", own.settings.max_tokens
+                    own.reading.vocabulary, side, "sentence_", "S", own.settings.max_tokens
                 )
         if self.parts.wide is not None:
             yield _of_phrases(self.parts.wide.rule)
@@ -133,7 +133,7 @@ class Inputs:
 
         inputs: list[_Input] = []
         if isinstance(kind, EncoderStates):
-            inputs = list(self._of_words(kind.model.asking.vocabulary, side))
+            inputs = list(self._of_words(kind.model.reading.vocabulary, side))
         elif kind is self.vectors:
             inputs = [self._of_rows(self.vectors, side)]
         for each, what in zip(inputs, (ALIGNED, ALIGNED_NGRAMS), strict=False):

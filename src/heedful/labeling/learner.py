@@ -145,7 +145,7 @@ class Learner:
         folder = temporary_folder()
         try:
             lesson = Lesson(self._form.kind, texts, labels, pool, folder / "model")
-            found = self._asked(lesson)
+            found = self._trained_by_child(lesson)
             if isinstance(found, Taught):
                 self._model, self.trained_on = open_served(lesson.folder, truncate="head"), found.labels
                 self.status = f"Trained on {found.labels:,} labels in {found.seconds:.1f} seconds."
@@ -158,7 +158,7 @@ class Learner:
             shutil.rmtree(folder, ignore_errors=True)
             self.is_training = False
 
-    def _asked(self, lesson: Lesson) -> object:
+    def _trained_by_child(self, lesson: Lesson) -> object:
         """Let the child train; one that was killed is started anew the next time."""
         with self._lock:
             if self._closed:

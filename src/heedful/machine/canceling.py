@@ -18,11 +18,11 @@ class Cancel:
     """Asks work to stop.
 
     Attributes:
-        asked: whether it is to stop.
+        is_set: whether it is to stop.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.is_set = False
 
 
 class _OfThread(threading.local):
@@ -59,6 +59,6 @@ def in_steps(items: Iterable[Item]) -> Iterator[Item]:
         Canceled: if the work is to stop.
     """
     for item in items:
-        if _NOW.cancel is not None and _NOW.cancel.asked:
+        if _NOW.cancel is not None and _NOW.cancel.is_set:
             raise Canceled
         yield item

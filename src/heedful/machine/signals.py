@@ -27,13 +27,13 @@ _AGAIN = 0.01
 
 
 class StopRequest:
-    """While entered, SIGINT and SIGTERM set ``asked``; a second SIGINT acts as it would have without this.
+    """While entered, SIGINT and SIGTERM set ``is_set``; a second SIGINT acts as it would have without this.
 
     Outside the main thread, where Python delivers no signals, it does nothing.
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.is_set = False
         self._previous: dict[int, Handler] = {}
         self._noted = set[int]()  # signals that are given back at the next one, or were
 
@@ -54,7 +54,7 @@ class StopRequest:
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Note a signal; the next one may come at any place of this, even before the first is given back."""
         if number not in self._noted:
-            self.asked = True
+            self.is_set = True
             if number == signal.SIGINT:
                 self._noted.add(number)
                 self._give_back(number)

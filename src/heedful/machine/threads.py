@@ -160,13 +160,13 @@ class _State:
     """What was decided in this process.
 
     Attributes:
-        asked: the number that the user gave.
+        requested: the number that the user gave.
         before: the first look at the load.
         open: whether a number is still to be chosen.
         choice: the last one chosen.
     """
 
-    asked: int | None = None
+    requested: int | None = None
     before: Look | None = None
     open: bool = False
     choice: Choice | None = None
@@ -183,7 +183,7 @@ def begin(number: int | None = None) -> None:
     Args:
         number: what the user asks for; None lets `settle` choose.
     """
-    _STATE.asked = number
+    _STATE.requested = number
     if number is not None or "torch" not in sys.modules:
         _STATE.open, _STATE.before = True, Look.now()
     elif _STATE.choice is None and not _STATE.open:
@@ -192,15 +192,15 @@ def begin(number: int | None = None) -> None:
 
 def requested() -> int:
     """Return the number that the user gave to the command, or 1."""
-    return _STATE.asked or 1
+    return _STATE.requested or 1
 
 
 def settle(environment: Mapping[str, str] = os.environ) -> None:
     """Set torch's number of threads, which the kernels follow; does nothing without `begin`, or a second time."""
     if not _STATE.open:
         return
-    if _STATE.asked is not None:
-        choice = Choice(_STATE.asked, "asked for")
+    if _STATE.requested is not None:
+        choice = Choice(_STATE.requested, "asked for")
     elif given := named(environment):
         choice = Choice(_of_torch(), f"{given}={environment[given]}")
     else:
@@ -274,8 +274,8 @@ def share(jobs: int, environment: Mapping[str, str] = os.environ) -> int | None:
         Threads for each: what the user asked for, or a part of the cores. None where each is to choose by itself: one
         alone, or several that inherit a number which the user has set in the environment.
     """
-    if _STATE.asked is not None:
-        return _STATE.asked
+    if _STATE.requested is not None:
+        return _STATE.requested
     if jobs == 1 or named(environment):
         return None
     granted = quota()

@@ -93,7 +93,7 @@ class _OfTexts:
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON; what only some models and requests have is there where they have it."""
         plain: dict[str, object] = asdict(self)  # type: ignore[call-overload]
-        return {name: value for name, value in plain.items() if value is not None or name not in ASKED_FOR}
+        return {name: value for name, value in plain.items() if value is not None or name not in ON_REQUEST}
 
     def extra_cells(self) -> list[str]:
         """Return what was asked for beside the answer, as one string a column: a set of labels, or an interval."""
@@ -103,7 +103,7 @@ class _OfTexts:
         return [] if ends is None else [f"{ends[0]:.6g} to {ends[1]:.6g}"]
 
 
-ASKED_FOR = ("prediction_set", "interval", "unlike", "unlike_share", "parents")
+ON_REQUEST = ("prediction_set", "interval", "unlike", "unlike_share", "parents")
 """Fields of answers that are there only where they were asked for."""
 
 

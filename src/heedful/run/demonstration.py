@@ -142,10 +142,10 @@ def packaged_answers() -> Iterator[str]:
     if names:
         yield "The trained English models of the package heedful-en:"
     for name in names:
-        yield from _asked(name, load_model(find_model(name)), QUESTIONS[name])
+        yield from _predictions(name, load_model(find_model(name)), QUESTIONS[name])
 
 
-def _asked(name: str, model: AnyModel, requests: Sequence[Text]) -> Iterator[str]:
+def _predictions(name: str, model: AnyModel, requests: Sequence[Text]) -> Iterator[str]:
     task = task_of(model)
     for request, answer in zip(requests, model.answer(requests), strict=True):
         given = (

@@ -34,13 +34,13 @@ def learned_by(recipe: str, found: OwnFile) -> OwnFile:
     of_one = found.in_lists and kind.outputs == "classes" and kind.texts == 1
     if other.model.task != own.model.task and not of_one:
         raise UsageError(
-            f"{recipe} learns {other.model.task!r} and not what the data holds: {found.said}; leave out {recipe}, or "
+            f"{recipe} learns {other.model.task!r} and not what the data holds: {found.note}; leave out {recipe}, or "
             "name the columns that it is to learn (--text, --premise, --hypothesis, --label, --score)"
         )
     named = found.overrides
     if not any(each.startswith("data.set=") for each in named):
         named = ("data.set=", *named)
-    said = found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}")
+    said = found.note.replace(f"trained as {found.recipe}", f"trained as {recipe}")
     return OwnFile(
         recipe, named, said.replace("several labels a text in", "one label a text in") if of_one else said
     )
@@ -62,7 +62,7 @@ def _by_transformer(recipe: str, found: OwnFile, own: RunConfig, other: RunConfi
     unread = [name for _, name in unread_changes(task_named(own.model.task), other)]
     settings = [f"{name}={json.dumps(_value_at(usual, name))}" for name in unread]
     settings += [f"{name}={json.dumps(_value_at(task, name))}" for name in _OF_THE_TASK]
-    said = found.said.replace(f"trained as {found.recipe}", f"trained as {recipe}")
+    said = found.note.replace(f"trained as {found.recipe}", f"trained as {recipe}")
     return OwnFile(recipe, ("data.set=", *settings, *found.overrides), said)
 
 

@@ -42,13 +42,13 @@ class OwnFile:
     Attributes:
         recipe: the packaged recipe.
         overrides: ``key=value`` settings that name the file and its columns.
-        said: one line that says what was recognized.
+        note: one line that says what was recognized.
         in_lists: whether labels stand in lists, which a recipe for classes reads where each has one.
     """
 
     recipe: str
     overrides: tuple[str, ...]
-    said: str
+    note: str
     in_lists: bool = False
 
 
@@ -142,7 +142,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     counts = kinds[roles.gold].counts if roles.gold in kinds else {}
     read = [*beside, options.get("weight")]
     roles = replace(roles, unread=tuple(each for each in roles.unread if each not in read))
-    said = f"{name}: {_said(roles, counts, beside)}; trained as {recipe}"
+    said = f"{name}: {_recognized(roles, counts, beside)}; trained as {recipe}"
     in_lists = roles.kind == "labels" and roles.gold in kinds and kinds[roles.gold].lists > 0
     return OwnFile(recipe, (train, *settings), said, in_lists)
 
@@ -151,7 +151,7 @@ def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     """Recognize a data set of the Hub; its own dev and test splits are used, unless the user names others."""
     data = fetch_hub_data(name)
     found = own_file(str(data.files["train"]), overrides, root)
-    said = found.said.removeprefix(str(data.files["train"]))
+    said = found.note.removeprefix(str(data.files["train"]))
     splits = ", ".join(data.files)
     further = [
         f"data.{split}={json.dumps(str(file))}" for split, file in data.files.items() if split != "train"
@@ -213,7 +213,7 @@ def _features_of(written: object, kinds: Mapping[str, ColumnKind]) -> tuple[str,
     return names
 
 
-def _said(roles: Roles, counts: Mapping[str, int], beside: Sequence[str] = ()) -> str:
+def _recognized(roles: Roles, counts: Mapping[str, int], beside: Sequence[str] = ()) -> str:
     texts = " and ".join(f"“{name}”" for name in roles.texts)
     pair = "pairs of texts in" if len(roles.texts) == 2 else "texts in"
     if roles.kind == "score":

@@ -161,13 +161,13 @@ def _checked(table: dict[str, object], problems: list[str], source: str, *, star
 
 def _follow(table: dict[str, object], names: list[str], problems: list[str]) -> None:
     """Set what follows from settings that a user gives: a network for few rows too, and as many epochs as named."""
-    if _ask_for_network(names):
+    if _need_network(names):
         _set(table, FEW_ROWS, 0, problems)
     if "train.epochs" in names and LEAST_STEPS not in names:
         _set(table, LEAST_STEPS, 0, problems)
 
 
-def _ask_for_network(names: Iterable[str]) -> bool:
+def _need_network(names: Iterable[str]) -> bool:
     """Return whether settings that a user gives ask for a network; with data.few_rows the user says so."""
     names = list(names)
     return FEW_ROWS not in names and any(

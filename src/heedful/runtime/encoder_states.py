@@ -57,7 +57,7 @@ class EncoderStates:
 
     def knows(self, word: str) -> bool:
         """See `SentenceFeatures.knows`."""
-        return self.model.asking.knows(word)
+        return self.model.reading.knows(word)
 
     @property
     def blocks(self) -> tuple[int, ...]:

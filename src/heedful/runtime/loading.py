@@ -24,7 +24,6 @@ from heedful.model.decisions import (
 from heedful.model.decisions.reject import read_reject
 from heedful.model.kept_examples import read_kept_examples
 from heedful.model.text_reading import Limits
-from heedful.runtime.asking import RuntimeReading
 from heedful.runtime.column_part import read_column_part
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
 from heedful.runtime.familiar import read_familiar
@@ -33,6 +32,7 @@ from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import Parts
 from heedful.runtime.program import Program
 from heedful.runtime.runtime_model import RuntimeModel
+from heedful.runtime.runtime_reading import RuntimeReading
 from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import Settings, read_settings
@@ -134,8 +134,8 @@ def _load(path: Path) -> RuntimeModel:
     if settings.kind.outputs == "vector":
         return SentenceVectors(RuntimeReading(settings, vocabulary), program, decision, metrics=metrics)
     parts = Parts(wide, sentence, familiar=familiar, columns=columns)
-    asking = RuntimeReading(settings, vocabulary, parts)
-    return RuntimeModel(asking, program, decision, parts, metrics=metrics, examples=examples)
+    reading = RuntimeReading(settings, vocabulary, parts)
+    return RuntimeModel(reading, program, decision, parts, metrics=metrics, examples=examples)
 
 
 def _vocabulary(plain: dict[str, object], path: Path) -> Vocabulary:

@@ -17,10 +17,10 @@ from heedful.model.engine import NO_NETWORK
 from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model, in_order
 from heedful.model.text_reading import Limits
-from heedful.runtime.asking import Block, RuntimeReading, each_request
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
+from heedful.runtime.runtime_reading import Block, RuntimeReading, each_request
 from heedful.runtime.settings import Settings
 from heedful.runtime.step_engine import StepEngine
 
@@ -32,7 +32,7 @@ class RuntimeModel(Model[Block, Answered]):
     """A trained network with its words, computed with NumPy and the compiled kernels.
 
     Args:
-        asking: turns requests into words.
+        reading: turns requests into words.
         program: the network.
         decision: turns its logits into answers.
         parts: what is added to its logits; by default nothing.
@@ -41,7 +41,6 @@ class RuntimeModel(Model[Block, Answered]):
         examples: the training examples that it keeps; None for none.
 
     Attributes:
-        asking: as given; also `reading`.
         program: as given.
         parts: as given.
         threads: as given.
@@ -52,7 +51,7 @@ class RuntimeModel(Model[Block, Answered]):
 
     def __init__(
         self,
-        asking: RuntimeReading,
+        reading: RuntimeReading,
         program: Program,
         decision: Decision[Any],
         parts: Parts = NO_PARTS,
@@ -60,16 +59,17 @@ class RuntimeModel(Model[Block, Answered]):
         metrics: Mapping[str, object] | None = None,
         examples: KeptExamples | None = None,
     ) -> None:
-        self.asking, self.program, self.parts, self.threads = asking, program, parts, threads
-        self._decision, self._metrics, self._examples = decision, metrics or {}, examples
-        self._engine = self.engine_type(asking, program, parts)
+        self.program, self.parts, self.threads = program, parts, threads
+        self._reading, self._decision = reading, decision
+        self._metrics, self._examples = metrics or {}, examples
+        self._engine = self.engine_type(reading, program, parts)
 
     engine_type: type[StepEngine] = StepEngine
 
     @property
     def reading(self) -> RuntimeReading:
         """See `Model.reading`."""
-        return self.asking
+        return self._reading
 
     @property
     def engine(self) -> StepEngine:
@@ -119,7 +119,7 @@ class RuntimeModel(Model[Block, Answered]):
     @property
     def settings(self) -> Settings:
         """How text is read and what is answered."""
-        return self.asking.settings
+        return self.reading.settings
 
     @property
     def is_pair(self) -> bool:
@@ -148,8 +148,8 @@ class RuntimeModel(Model[Block, Answered]):
         """
         if max_tokens is None and truncate is None:
             return self
-        asking = self.asking.limited(Limits(max_tokens, truncate))
-        return self._with(asking, self.program, self.threads)
+        reading = self.reading.limited(Limits(max_tokens, truncate))
+        return self._with(reading, self.program, self.threads)
 
     def threaded(self, threads: int) -> Self:
         """Return a model that computes blocks of 64 requests on several threads; the network is shared.
@@ -165,7 +165,7 @@ class RuntimeModel(Model[Block, Answered]):
         """
         if threads < 1:
             raise UsageError(f"threads must be 1 or more; got {threads}")
-        return self._with(self.asking, self.program, threads)
+        return self._with(self.reading, self.program, threads)
 
     def remembering(self, megabytes: int) -> Self:
         """Return a model that keeps what its network makes of single words in so much memory; the weights are shared.
@@ -182,10 +182,10 @@ class RuntimeModel(Model[Block, Answered]):
         if megabytes < 0:
             raise UsageError(f"megabytes must be 0 or more; got {megabytes}")
         program = self.program.remembering(megabytes << 20)
-        return self._with(self.asking, program, self.threads)
+        return self._with(self.reading, program, self.threads)
 
-    def _with(self, asking: RuntimeReading, program: Program, threads: int) -> Self:
-        found = type(self)(asking, program, self.decision, self.parts, threads, self.metrics, self.examples)
+    def _with(self, reading: RuntimeReading, program: Program, threads: int) -> Self:
+        found = type(self)(reading, program, self.decision, self.parts, threads, self.metrics, self.examples)
         found.folder = self.folder
         return found
 
@@ -218,5 +218,5 @@ class RuntimeModel(Model[Block, Answered]):
                 "asks for a network; for English texts, en-sentences of heedful-en gives vectors without training"
             )
         yield from itertools.chain.from_iterable(
-            in_order(self.engine.vectors, self.asking.of_texts_alone().blocks(texts, 1), self.threads)
+            in_order(self.engine.vectors, self.reading.of_texts_alone().blocks(texts, 1), self.threads)
         )

@@ -12,9 +12,9 @@ from heedful.errors import UsageError
 from heedful.model.decisions.decision import finite_row
 from heedful.model.decisions.named_labels import NamedLabels
 from heedful.model.text_reading import listed
-from heedful.runtime.asking import Block
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
+from heedful.runtime.runtime_reading import Block
 from heedful.runtime.step_engine import StepEngine
 
 _BLOCK = 64
@@ -120,7 +120,7 @@ class SentenceVectors(RuntimeModel):
         Returns:
             [n, D]; an unknown word has the vector of a known one that is like it, or what its n-grams give, or zeros.
         """
-        looked = self.asking.looked_up(tuple(words))
+        looked = self.reading.looked_up(tuple(words))
         return self.program.word_vectors(looked.ids, looked.ngrams)
 
     def _rows(
@@ -131,9 +131,9 @@ class SentenceVectors(RuntimeModel):
     ) -> Floats:
         texts = words_of_texts(words)
         limit, found = self.settings.max_tokens, list[Floats]()
-        known = self.asking.vocabulary.without_ngrams
+        known = self.reading.vocabulary.without_ngrams
         for start in range(0, len(texts), _BLOCK):
-            looked = [self.asking.looked_up(known(text[:limit])) for text in texts[start : start + _BLOCK]]
+            looked = [self.reading.looked_up(known(text[:limit])) for text in texts[start : start + _BLOCK]]
             read = self.program.read([(each.ids, each.ngrams) for each in looked])
             first = len(found) + 1
             found += [finite_row("vector", row, first + n) for n, row in enumerate(rows_of(read))]
@@ -153,7 +153,7 @@ class SentenceVectors(RuntimeModel):
             UsageError: see `NamedLabels.of`.
         """
         decision = NamedLabels.of(names, examples, self.encode, self.settings.temperature)
-        return type(self)(self.asking, self.program, decision, self.parts, self.threads, self.metrics)
+        return type(self)(self.reading, self.program, decision, self.parts, self.threads, self.metrics)
 
 
 def words_of_texts(words: object) -> list[list[str]]:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from heedful.model.decisions.decision import finite_row
 from heedful.model.engine import NO_NETWORK, Capability
 from heedful.model.sights import Sight
-from heedful.runtime.asking import Block, RuntimeReading, Words, row_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
+from heedful.runtime.runtime_reading import Block, RuntimeReading, Words, row_of
 from heedful.runtime.word_values import WordCounts
 from heedful.text.vocabulary import mask_of
 
@@ -28,12 +28,12 @@ class StepEngine:
     """Computes a network and what stands beside it; see `heedful.model.engine.Engine`.
 
     Attributes:
-        asking: knows the words.
+        reading: knows the words.
         program: the network.
         parts: what is added to its logits.
     """
 
-    asking: RuntimeReading
+    reading: RuntimeReading
     program: Program
     parts: Parts = NO_PARTS
     name: Literal["runtime"] = "runtime"
@@ -43,7 +43,7 @@ class StepEngine:
     def can(self) -> frozenset[Capability]:
         """What the network has; a folder of an earlier version may not say what is shown."""
         found: set[Capability] = {"methods"}
-        if self.program.width and self.asking.settings.encoder != NO_NETWORK:
+        if self.program.width and self.reading.settings.encoder != NO_NETWORK:
             found.add("vectors")
         if self.program.shown is not None:
             found.add("look")
@@ -57,7 +57,7 @@ class StepEngine:
     @property
     def mask(self) -> str | None:
         """What stands in the place of a word that is left out."""
-        return mask_of(self.asking.vocabulary)
+        return mask_of(self.reading.vocabulary)
 
     @property
     def word_counts(self) -> WordCounts:
@@ -93,7 +93,7 @@ class StepEngine:
 
     def of_words(self, examples: Sequence[Sequence[Sequence[str]]]) -> list[Floats]:
         """See `Engine.of_words`."""
-        looked = self.asking.looked_up
+        looked = self.reading.looked_up
         texts = {tuple(words) for example in examples for words in example}
         by_words = {words: looked(words) for words in texts}
         found = list[Floats]()

@@ -12,9 +12,9 @@ from heedful.errors import ArtifactError, UsageError
 from heedful.model.answers import ReadWords
 from heedful.model.decisions.decision import finite_row
 from heedful.model.sights import TaggedText
-from heedful.runtime.asking import AnExample, Block, RuntimeReading, Words, single, texts_of
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
+from heedful.runtime.runtime_reading import AnExample, Block, RuntimeReading, Words, single, texts_of
 from heedful.runtime.step_engine import StepEngine
 from heedful.text.tokenize import Placed
 from heedful.text.windows import Window, windows_of
@@ -76,7 +76,7 @@ class TagEngine(StepEngine):
 
     def run(self, block: Block) -> list[Floats]:
         """See `Engine.run`; a text of more words than `max_tokens` is read in windows, so that each has a tag."""
-        size = self.asking.max_tokens
+        size = self.reading.max_tokens
         cut = [windows_of(len(words.kept), size) for _, (words,) in block]
         parts: Block = [
             (number, (words if len(own) == 1 else _part(words, window),))
@@ -115,11 +115,11 @@ class Tagger(RuntimeModel):
 
     def placed(self, request: object) -> PlacedWords:
         """Return the words of one request that are read at a time, at most `max_tokens`; errors as in `predict`."""
-        (words,) = self.asking.words_of(request, 1, 1)
+        (words,) = self.reading.words_of(request, 1, 1)
         placed, limit = cast(PlacedWords, words), self.settings.max_tokens
         if len(placed.kept) <= limit:
             return placed
-        read = self.asking.looked_up(placed.kept[:limit], truncated=True)
+        read = self.reading.looked_up(placed.kept[:limit], truncated=True)
         own = placed.spans[:limit], placed.written[:limit]
         return PlacedWords(read.ids, read.ngrams, read.unknown, True, read.kept, placed.text, *own)
 

@@ -25,12 +25,12 @@ class WordCounts(NamedTuple):
     """What became of the words that were asked for.
 
     Attributes:
-        asked: words, each as often as it was asked for.
+        requested: words, each as often as it was asked for.
         computed: words whose values were computed; the others were kept from before.
         kept: words whose values are kept now.
     """
 
-    asked: int
+    requested: int
     computed: int
     kept: int
 

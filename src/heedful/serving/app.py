@@ -96,13 +96,13 @@ class App(GuardedApp):
         }
         super().__init__(gets, posts, bounds, access, counters, print_line, _OPEN)
 
-    def _asked(self, fields: Mapping[str, object]) -> tuple[str, Served]:
+    def _chosen_model(self, fields: Mapping[str, object]) -> tuple[str, Served]:
         name = model_name(fields, self._shelf.names)
         return name, self._shelf.models[name]
 
     async def _predict(self, request: Request) -> Response:
         fields = await self._fields(request)
-        name, served = self._asked(fields)
+        name, served = self._chosen_model(fields)
         model = served.model
         asked = with_columns(
             read_predicted(fields, self.bounds.texts, pair=model.is_pair), fields, model.columns
@@ -116,14 +116,14 @@ class App(GuardedApp):
 
     async def _encode(self, request: Request) -> Response:
         fields = await self._fields(request)
-        name, served = self._asked(fields)
+        name, served = self._chosen_model(fields)
         asked = read_texts(fields, self.bounds.texts)
         vectors = await self._vectors(served, asked)
         return listed(request, name, "vectors", [json_line(vector.numbers) for vector in vectors])
 
     async def _embeddings(self, request: Request) -> Response:
         fields = await self._fields(request)
-        name, served = self._asked(fields)
+        name, served = self._chosen_model(fields)
         asked = read_input(fields, self.bounds.texts)
         vectors = await self._vectors(served, asked)
         tokens = sum(sum(vector.tokens) for vector in vectors)
@@ -152,7 +152,7 @@ class App(GuardedApp):
 
     async def _explain(self, request: Request) -> Response:
         fields = await self._fields(request)
-        name, served = self._asked(fields)
+        name, served = self._chosen_model(fields)
         model = served.model
         asked = with_columns(read_explained(fields, pair=model.is_pair), fields, model.columns)
         tree = tree_for(model, tree_wish_of(asked))
@@ -183,7 +183,7 @@ class App(GuardedApp):
             line, page = await _unless_left(request, asyncio.wrap_future(future))
         finally:
             self._explanations -= 1
-            cancel.asked = True
+            cancel.is_set = True
             future.cancel()
         more = f', "page": {json_line(page)}' if page else ""
         return plain_json(f'{{"model": {json_line(name)}, "explanation": {line}{more}}}')
@@ -241,7 +241,7 @@ class App(GuardedApp):
         for name, served in self._shelf.models.items():
             gauges["heedful_waiting_texts", name] = served.batcher.waiting
             if (words := served.model.word_counts) is not None:
-                gauges["heedful_words_asked_total", name] = words.asked
+                gauges["heedful_words_asked_total", name] = words.requested
                 gauges["heedful_words_computed_total", name] = words.computed
                 gauges["heedful_words_kept", name] = words.kept
         return gauges

@@ -179,7 +179,7 @@ class Batcher:
         started = time.perf_counter()
         self._turns, self._busy = self._turns + 1, True
         self._answer(parts)
-        self._tell()
+        self._hand_over()
         self._busy = False
         count = sum(end - start for _, start, end in parts)
         self._counters.batch(self.name, count, time.perf_counter() - started)
@@ -193,10 +193,10 @@ class Batcher:
             for job, _ in self._ended:
                 job.ended, job.taken = True, len(job.requests)
             self._jobs, self._waiting = deque(), 0
-            self._tell()
+            self._hand_over()
         time.sleep(_BREATH)
 
-    def _tell(self) -> None:
+    def _hand_over(self) -> None:
         """Hand over what has ended: each loop is woken once, since it takes the interpreter from this thread."""
         by_loop = defaultdict[asyncio.AbstractEventLoop, list[Ended]](list)
         for each in self._ended:
@@ -244,7 +244,7 @@ class Batcher:
     def _answer(self, parts: Sequence[Part]) -> None:
         requests = [request for job, start, end in parts for request in job.requests[start:end]]
         try:
-            results = _ask(parts[0][0], requests)
+            results = _results_of(parts[0][0], requests)
         except Exception:
             for part in parts:  # each by itself, so that one bad text spoils no other request
                 self._answer_alone(part)
@@ -262,7 +262,7 @@ class Batcher:
         found: list[AnyAnswer | Vector] = []
         for number in range(start, end):
             try:
-                found += _ask(job, job.requests[number : number + 1])
+                found += _results_of(job, job.requests[number : number + 1])
             except Exception as error:
                 self._fail(job, error_for_client(error, f"{job.source}[{number}]"))
                 return
@@ -307,7 +307,7 @@ def _written(results: Sequence[AnyAnswer | Vector], start: int) -> list[Result]:
     ]
 
 
-def _ask(job: Job, requests: Sequence[Request]) -> Sequence[AnyAnswer | Vector]:
+def _results_of(job: Job, requests: Sequence[Request]) -> Sequence[AnyAnswer | Vector]:
     if job.kind == "predict":
         return job.model.answers(requests)
     return job.model.vectors([text for text in requests if isinstance(text, str)])  # there are no others

@@ -124,9 +124,9 @@ class ServedModel:
             DataError: if a text is too long.
         """
         if self.model.engine.is_exact:
-            return list(self.model.predict(_given(requests)))
+            return list(self.model.predict(_as_corpus(requests)))
         with self._one_at_a_time:
-            return [answer for request in requests for answer in self.model.predict(_given([request]))]
+            return [answer for request in requests for answer in self.model.predict(_as_corpus([request]))]
 
     @cached_property
     def promise_of(self) -> Callable[[Wish], Promise]:
@@ -179,7 +179,7 @@ class ServedModel:
         by_gradients = choice is not None and choice.method in WITH_TORCH
         model = self._able("gradients" if by_gradients else "look").along(tree)
         with contextlib.nullcontext() if model.engine.is_exact else self._one_at_a_time:
-            return explain(model, request if self.columns is None else _given([request]), choice, alike=0)
+            return explain(model, request if self.columns is None else _as_corpus([request]), choice, alike=0)
 
     def with_features(self, explanation: Explanation, word: str) -> Explanation:
         """Add single features of the attention of a word, which takes torch, to an explanation.
@@ -302,7 +302,7 @@ class ServedModel:
             self.answers([(WARM, WARM) if self.is_pair else WARM])
 
 
-def _given(requests: Sequence[Request]) -> Sequence[Request] | Corpus:
+def _as_corpus(requests: Sequence[Request]) -> Sequence[Request] | Corpus:
     """Return requests as a model takes them: those with columns as the examples of a corpus."""
     examples = [request for request in requests if isinstance(request, Example)]
     return Corpus(examples) if examples else requests

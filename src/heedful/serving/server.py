@@ -85,7 +85,7 @@ class _Server(uvicorn.Server):
             if counter % _COUNTS == 0:
                 self.app.leave_counts()
         except Exception as error:  # no memory, for example: the server goes on without new counts
-            self._say_error(asyncio.get_running_loop(), {"exception": error})
+            self._log_error(asyncio.get_running_loop(), {"exception": error})
         return await super().on_tick(counter)
 
     def _connections(self) -> list[Connection]:
@@ -99,7 +99,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to take connections, by our own `Listener`."""
-        asyncio.get_running_loop().set_exception_handler(self._say_error)
+        asyncio.get_running_loop().set_exception_handler(self._log_error)
         make = self.config.http_protocol_class
         state = {"config": self.config, "server_state": self.server_state, "app_state": {}}
         at_a_time = 1 if self.worker else _AT_A_TIME
@@ -139,7 +139,7 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(_TICK)
             self.app.ticks += 1
 
-    def _say_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _log_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Report what nobody has caught, at most once a second and without its text, which may be of a request."""
         if loop.time() < self._said + 1:
             return

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _STEP = 1.0
 """Seconds that an explanation has at the end for the step at which it stops."""
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 """Writes a line to the log."""
 
 
@@ -73,7 +73,7 @@ class Answering:
         HeedfulError: if a folder fails its checks; see `heedful.serving.served_model.open_served`.
     """
 
-    def __init__(self, service: Service, print_line: Say, workers: SummedCounts | None = None) -> None:
+    def __init__(self, service: Service, print_line: PrintLine, workers: SummedCounts | None = None) -> None:
         counters, self._say = Counters(), print_line
         if workers:
             workers.go_on(counters)

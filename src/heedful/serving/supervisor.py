@@ -42,7 +42,7 @@ _GRACE = 5.0
 """Seconds that the workers have to end beside those that their requests have."""
 _AT_ONCE = 3.0
 """Seconds that they have after a second signal."""
-_ASKED = (0, -signal.SIGTERM, ExitCode.TERMINATED)
+_REQUESTED = (0, -signal.SIGTERM, ExitCode.TERMINATED)
 """How a worker ends that was asked to; the second, before it has begun to answer."""
 
 
@@ -199,11 +199,11 @@ class Supervisor:
         number, code = place.worker.number, running.process.exitcode
         if self._until is not None:
             self._clean = self._clean and code in (0, -signal.SIGTERM)
-        elif self._serving and running.stood and code in _ASKED:
+        elif self._serving and running.stood and code in _REQUESTED:
             place.wait()  # the system may be about to send the signal to the parent too
             place.news = f"worker {number} was asked to end, and another one takes its place"
         elif self._serving and running.is_proved:
-            self._say(f"worker {number} {_told(code)}, and another one takes its place")
+            self._say(f"worker {number} {_ending(code)}, and another one takes its place")
         else:
             error = _why(running, report)
             self._failed(place, error, passing=is_passing(error) or bool(report and report.passing))
@@ -229,7 +229,7 @@ def _why(running: Running, report: Failed | None) -> Exception:
         return MemoryError()
     when = "had answered a text" if running.stood else "could answer"
     return HeedfulError(
-        f"a worker {_told(code)} before it {when}. If the system killed it for its memory, use fewer --workers"
+        f"a worker {_ending(code)} before it {when}. If the system killed it for its memory, use fewer --workers"
     )
 
 
@@ -239,7 +239,7 @@ def _let_answer(connection: Connection) -> None:
         connection.send(None)
 
 
-def _told(code: int | None) -> str:
+def _ending(code: int | None) -> str:
     if code is not None and code < 0:
         return f"was killed by {signal.Signals(-code).name}"
     return f"ended with exit status {code}"

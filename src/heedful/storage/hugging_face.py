@@ -96,7 +96,7 @@ def read_piece_rules(path: Path) -> PieceRules:
     """
     with needing("transformers", "transformers", "a pretrained encoder"):
         from transformers import AutoConfig, AutoTokenizer
-    with _told(path, "tokenizer"), _quiet():
+    with _as_data_errors(path, "tokenizer"), _quiet():
         config = AutoConfig.from_pretrained(path, **_LOCAL)
         # The prefix space makes byte-level pieces of a word the same wherever it stands; others ignore it.
         tokenizer = AutoTokenizer.from_pretrained(path, add_prefix_space=True, **_LOCAL)
@@ -142,7 +142,7 @@ def read_encoder(path: Path, *, layers: int = 0) -> PreTrainedModel:
     with needing("transformers", "transformers", "a pretrained encoder"):
         from transformers import AutoConfig, AutoModel
     _refuse_pickle(path)
-    with _told(path, "encoder"), _quiet():
+    with _as_data_errors(path, "encoder"), _quiet():
         config = _allowed_config(_plain(AutoConfig.from_pretrained(path, **_LOCAL)))
         if layers > config.num_hidden_layers:
             raise UsageError(
@@ -248,7 +248,7 @@ def _refuse_pickle(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _told(path: Path, what: str) -> Iterator[None]:
+def _as_data_errors(path: Path, what: str) -> Iterator[None]:
     try:
         yield
     except UsageError:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 
-ASKED = "torchmetrics"
+METRICS_PACKAGE = "torchmetrics"
 """The package of which only the version is asked for."""
 
 
@@ -221,8 +221,8 @@ def _no_advice(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _versions_from_metadata() -> Iterator[None]:
-    """Let Lightning read the version of `ASKED` from what is installed as long as the body runs."""
-    if "lightning_fabric" in sys.modules or ASKED in sys.modules:
+    """Let Lightning read the version of `METRICS_PACKAGE` from what is installed as long as the body runs."""
+    if "lightning_fabric" in sys.modules or METRICS_PACKAGE in sys.modules:
         yield
         return
     from lightning_utilities.core import imports
@@ -230,7 +230,7 @@ def _versions_from_metadata() -> Iterator[None]:
     compare: Callable[..., bool] = imports.compare_version
 
     def by_metadata(package: str, op: Callable[..., bool], version: str, *rest: Any, **options: Any) -> bool:
-        if package != ASKED:
+        if package != METRICS_PACKAGE:
             return compare(package, op, version, *rest, **options)
         from packaging.version import Version
 

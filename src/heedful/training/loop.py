@@ -149,7 +149,7 @@ def _fit(
             loop = _Loop(step, keeper, evaluate, visible, request, give_back)
             result = loop.run()
         # A signal during the last evaluation or save: the caller is to stop.
-        if request.asked and fabric.world_size == 1:
+        if request.is_set and fabric.world_size == 1:
             raise Interrupted(loop.interruption())
         return result
 
@@ -236,7 +236,7 @@ class _Loop:
             improved = self._evaluate_if_due()
             if self.fabric.is_global_zero and self.watch.due(state.step, self._evaluations() if due else 0):
                 self._look(rows)
-            asked = asked or (self.fabric.world_size == 1 and self.request.asked)
+            asked = asked or (self.fabric.world_size == 1 and self.request.is_set)
             over = state.stop_reason(self.settings) is not None
             if over or asked or improved or keeper.save_due():
                 keeper.save()
@@ -250,7 +250,7 @@ class _Loop:
         keeper, state, settings = self.keeper, self.keeper.state, self.settings
         self.network.train()
         keeper.optimizers.zero_grad()
-        result = self.gradient_step.compute(rows, state.step, stop=self.request.asked)
+        result = self.gradient_step.compute(rows, state.step, stop=self.request.is_set)
         factor = learning_rate_factor(state.step, settings, self.total_steps)
         keeper.optimizers.scale_lr(factor)
         if keeper.optimizers.largest_rate() > torch.finfo(torch.float32).max:
@@ -269,7 +269,7 @@ class _Loop:
                 "train",
                 lr=settings.optimizer.lr * factor,
                 gradient_norm=result.gradient_norm,
-                **self._told(),
+                **self._log_fields(),
             )
         return result.stop
 
@@ -280,7 +280,7 @@ class _Loop:
         for name, mean in result.figures.items():
             state.figure_sums[name] = state.figure_sums.get(name, 0.0) + mean * rows
 
-    def _told(self) -> dict[str, str]:
+    def _log_fields(self) -> dict[str, str]:
         """Collect what the modules that know the step say of it."""
         return {name: said for part in self.gradient_step.stepped for name, said in part.log_fields().items()}
 
@@ -306,7 +306,7 @@ class _Loop:
             signs = self.watch.judge(self.keeper.state.step, metrics, self.keeper.state.best.metrics)
             best = self.keeper.consider(metrics)
         self._report(signs)
-        self.reporter.evaluation(self.keeper.record("evaluation", **metrics, **self._told(), best=best))
+        self.reporter.evaluation(self.keeper.record("evaluation", **metrics, **self._log_fields(), best=best))
         return best
 
     def _evaluations(self) -> int:

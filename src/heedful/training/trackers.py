@@ -120,7 +120,7 @@ class Tracker(Silent, Generic[Package_co]):
         try:
             self.open(done)
         except Exception as error:  # whatever another library raises
-            raise UsageError(f"--track {self.name}: {_said(error)}") from error
+            raise UsageError(f"--track {self.name}: {_reason(error)}") from error
         self._sends = True
 
     def evaluation(self, record: Mapping[str, object]) -> None:
@@ -145,7 +145,7 @@ class Tracker(Silent, Generic[Package_co]):
             action()
         except Exception as error:  # the run goes on without it
             self._sends = False
-            _log.warning("--track %s ended: %s", self.name, _said(error))
+            _log.warning("--track %s ended: %s", self.name, _reason(error))
 
     @abstractmethod
     def load(self) -> Package_co:
@@ -164,7 +164,7 @@ class Tracker(Silent, Generic[Package_co]):
         """End what was begun."""
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
 

@@ -132,6 +132,6 @@ def test_smaller_numbers_come_with_a_compressed_vocabulary(tmp_path: Path, numbe
     assert tiny.run("export", tmp_path / "model", f"--{numbers}", tmp_path / "small").code == 0
     plain, small = ((tmp_path / name / VOCABULARY).stat().st_size for name in ("model", "small"))
     assert small == plain if numbers == "float32" else small < plain / 2
-    for found in (load(tmp_path / "small").asking.vocabulary, load_model(tmp_path / "small").vocabulary):
+    for found in (load(tmp_path / "small").reading.vocabulary, load_model(tmp_path / "small").vocabulary):
         assert found == words
     assert tiny.run("export", tmp_path / "small", "--page", tmp_path / "page.html").code == 0

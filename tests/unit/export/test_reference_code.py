@@ -125,7 +125,7 @@ def compared(folder: Path, asked: list[str]) -> None:
     assert page["predict"](session, []) == []
     found, wanted = logits_of(page, session, examples), model.logits(requests)
     if isinstance(model, Tagger):
-        lengths = [len(model.asking.cutter.placed(text).words) for text in asked]
+        lengths = [len(model.reading.cutter.placed(text).words) for text in asked]
         found = np.concatenate([row[:length] for row, length in zip(found, lengths, strict=True)])
     assert np.abs(found - wanted).max() <= 1e-5 * max(1, np.abs(wanted).max())
 

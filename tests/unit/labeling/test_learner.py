@@ -108,7 +108,7 @@ def test_every_form_has_a_model(tmp_path: Path, kind: Any, texts: Any, labels: A
     learner = Learner(
         form_of(kind, [] if kind == "number" else ["good", "bad", "x", "y"][:4], pair=pair), 1, print
     )
-    learner._asked = lambda lesson: taught(lesson)  # type: ignore[method-assign]
+    learner._trained_by_child = lambda lesson: taught(lesson)  # type: ignore[method-assign]
     learner._train(texts, labels, [])
     guess = learner.guess(texts[1])
     assert guess is not None, learner.status
@@ -137,7 +137,7 @@ def test_spans_are_guessed_as_places_of_the_text() -> None:
 
 def test_what_cannot_be_trained_is_said_in_one_line(tmp_path: Path) -> None:
     learner = Learner(FORM, 1, lambda *_: None)
-    learner._asked = lambda lesson: Failed.of(ValueError("no"), "training")  # type: ignore[method-assign]
+    learner._trained_by_child = lambda lesson: Failed.of(ValueError("no"), "training")  # type: ignore[method-assign]
     learner._train(TEXTS, LABELS, [])
     assert learner.status == (
         "The model could not be trained on 48 labels: internal error in training: ValueError: no"

@@ -200,7 +200,7 @@ def saving(folder: Path) -> Callable[[int], None]:
     def do(_: int) -> None:
         with StopRequest() as request:
             (folder / "begun").touch()
-            while not request.asked:
+            while not request.is_set:
                 time.sleep(0.01)
             time.sleep(0.3)
             (folder / "saved").touch()

@@ -60,7 +60,7 @@ def test_a_terminal_that_is_closed_ends_a_command_as_sigterm_does() -> None:
         signal.raise_signal(signal.SIGHUP)
     with signals_raise(), StopRequest() as request:
         signal.raise_signal(signal.SIGHUP)
-        assert request.asked
+        assert request.is_set
     assert signal.getsignal(signal.SIGHUP) is before is signal.SIG_DFL
 
 
@@ -69,7 +69,7 @@ def test_the_first_signal_is_noted_and_the_second_acts() -> None:
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGTERM)
         signal.raise_signal(signal.SIGINT)
-        assert request.asked
+        assert request.is_set
         signal.raise_signal(signal.SIGINT)
 
 

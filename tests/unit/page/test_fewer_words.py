@@ -65,7 +65,7 @@ def read(found: SentencePart) -> tuple[EncoderStates, MeanOfVectors]:
 def test_words_with_a_row_are_read_as_before_and_others_as_one_like_them(tmp_path: Path) -> None:
     whole = part(tmp_path)
     encoder, means = read(with_fewer_words(whole, ["zebras", "Plot", "unheard"], most=6))
-    assert encoder.model.asking.vocabulary.trainable == ("the", "film", "good", "bad", "plot", "zebra")
+    assert encoder.model.reading.vocabulary.trainable == ("the", "film", "good", "bad", "plot", "zebra")
     assert means.rows.words == ("the", "film", "good", "bad", "plot", "zebra", "Film")
     same = [["the", "film", "good"], ["Film", "films", "zebra"], [], ["plot", "bad"], ["unheard", "the"]]
     after: tuple[SentenceFeatures, ...] = (encoder, means)

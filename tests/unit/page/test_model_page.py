@@ -162,7 +162,7 @@ def test_a_wide_part_is_added(task: str, tmp_path: Path, opened: Opened) -> None
     model = load(tmp_path / "small")
     wanted = model.logits(each if task == "pair" else each[0] for each in asked)
     assert np.abs(np.array(found) - wanted).max() <= 1e-4
-    bare = type(model)(model.asking, model.program, model.decision, NO_PARTS, model.threads, model.metrics)
+    bare = type(model)(model.reading, model.program, model.decision, NO_PARTS, model.threads, model.metrics)
     alone = bare.logits(each if task == "pair" else each[0] for each in asked)
     assert np.abs(alone - wanted).max(axis=1).min() > 0.01
 
@@ -203,7 +203,7 @@ def test_vectors_of_ngrams_are_added(
         "async (words) => { const model = await heedful; return words.map((word) => model.words.ngrams(word)); }",
         words,
     )
-    assert rows == [model.asking.vocabulary.rows_of_ngrams(word).tolist() for word in words]
+    assert rows == [model.reading.vocabulary.rows_of_ngrams(word).tolist() for word in words]
 
 
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:

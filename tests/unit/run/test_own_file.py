@@ -39,7 +39,7 @@ def test_texts_and_classes(reviews: str, tmp_path: Path) -> None:
     own = found(reviews, tmp_path)
     assert own.recipe == "my-texts"
     assert own.overrides == ('data.train="reviews.csv"', 'data.text="review"', 'data.label="mood"')
-    assert own.said == "reviews.csv: texts in “review”, classes in “mood” (bad, good); trained as my-texts"
+    assert own.note == "reviews.csv: texts in “review”, classes in “mood” (bad, good); trained as my-texts"
 
 
 def test_spans_are_recognized_where_the_first_text_has_none(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_recipe_for_classes_reads_lists_of_one_label(tmp_path: Path) -> None:
     own = found(written(tmp_path, "lists.jsonl", [json.dumps(row) for row in rows]), tmp_path)
     assert own.recipe == "my-labels"
     learned = learned_by("my-texts", own)
-    assert learned.said == "lists.jsonl: texts in “text”, one label a text in “label”; trained as my-texts"
+    assert learned.note == "lists.jsonl: texts in “text”, one label a text in “label”; trained as my-texts"
     load_config(learned.recipe, learned.overrides)
     with pytest.raises(UsageError, match="my-numbers learns 'number' and not what the data holds"):
         learned_by("my-numbers", own)
@@ -80,7 +80,7 @@ def test_several_labels_are_recognized_or_asked_for(tmp_path: Path) -> None:
 
     known = found(written(tmp_path, "known.csv", rows(["a;b", "b;c", "a;c"])), tmp_path)
     assert known.recipe == "my-labels"
-    assert "several labels a text in “topics” with “;” between them" in known.said
+    assert "several labels a text in “topics” with “;” between them" in known.note
     open_one = written(tmp_path, "open.csv", rows(["a", "a", "a;b"]))
     with pytest.raises(
         UsageError, match=r"topics has ';' in 5 of 15 cells.*separator=.;.. learns several labels"
@@ -100,14 +100,14 @@ def test_columns_that_the_user_names(reviews: str, tmp_path: Path) -> None:
 def test_a_column_of_weights_is_read(tmp_path: Path) -> None:
     name = written(tmp_path, "w.csv", ["review,mood,sure", *(f"{row},{k % 3}" for k, row in enumerate(ROWS))])
     named = ('data.label="mood"', 'data.options.weight="sure"')
-    assert "not read: sure" in found(name, tmp_path, named[0]).said
-    assert "not read" not in found(name, tmp_path, *named).said
-    assert "not read: sure" in found(name, tmp_path, named[0], 'data.options.weight=["sure"]').said
+    assert "not read: sure" in found(name, tmp_path, named[0]).note
+    assert "not read" not in found(name, tmp_path, *named).note
+    assert "not read: sure" in found(name, tmp_path, named[0], 'data.options.weight=["sure"]').note
     wide = [
         "review,mood," + ",".join(f"n{k}" for k in range(900)),
         *(f"{row}," + ",".join("1" * 900) for row in ROWS),
     ]
-    said = found(written(tmp_path, "wide.csv", wide), tmp_path, named[0]).said
+    said = found(written(tmp_path, "wide.csv", wide), tmp_path, named[0]).note
     assert "n19 and 880 more; trained as" in said
 
 
@@ -170,8 +170,8 @@ def test_a_known_data_set_is_learned_by_the_recipe_for_own_data_of_its_kind(
     assert is_own_file(name, tmp_path)
     own = found(name, tmp_path)
     assert (own.recipe, own.overrides) == (recipe, (f"data.set={name}",))
-    assert own.said.startswith(f"{name}: ")
-    assert own.said.endswith(f"; trained as {recipe}")
+    assert own.note.startswith(f"{name}: ")
+    assert own.note.endswith(f"; trained as {recipe}")
 
 
 def test_every_known_data_set_takes_the_options_that_its_recipe_brings(tmp_path: Path) -> None:

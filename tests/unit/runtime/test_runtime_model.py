@@ -315,6 +315,6 @@ def test_another_process_opens_the_folder_of_a_model(tmp_path: Path, monkeypatch
     assert answers[-1].truncated
     tags = load(whole_models.tagger(tmp_path / "tagger", "none"))
     assert list(pickle.loads(pickle.dumps(tags)).predict(TEXTS)) == list(tags.predict(TEXTS))
-    changed = type(model)(model.asking, model.program, model.decision, model.parts)
+    changed = type(model)(model.reading, model.program, model.decision, model.parts)
     with pytest.raises(UsageError, match="load the folder in each process"):
         pickle.dumps(changed)

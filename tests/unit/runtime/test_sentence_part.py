@@ -77,7 +77,7 @@ def test_it_is_added_with_torch_and_without_and_survives_a_folder(task: str, tmp
     requests = requests_of(task)
     wanted, found = slow.logits(requests), fast.logits(requests)
     assert np.abs(wanted - found).max() <= 1e-5
-    bare = type(fast)(fast.asking, fast.program, fast.decision, NO_PARTS, fast.threads, fast.metrics)
+    bare = type(fast)(fast.reading, fast.program, fast.decision, NO_PARTS, fast.threads, fast.metrics)
     assert np.abs(found - bare.logits(requests)).max() > 0.1
     slow.save(tmp_path / "again")
     assert (tmp_path / "again" / "weights.safetensors").read_bytes() == (

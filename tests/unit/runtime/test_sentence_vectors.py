@@ -197,7 +197,7 @@ def test_exports_give_the_same_vectors(
     session = open_session(tmp_path / "model.onnx")
     assert [each.name for each in session.get_outputs()] == ["vector", "states"]
     words = TEXTS[0].split()
-    ids = np.array([[model.asking.vocabulary.id(word) for word in words] + [0]], np.int64)
+    ids = np.array([[model.reading.vocabulary.id(word) for word in words] + [0]], np.int64)
     states, vector = session.run(["states", "vector"], {"ids": ids})
     assert np.abs(vector - made.encode(TEXTS[:1])).max() < 1e-5
     assert np.abs(states - model.states([words])).max() < 1e-5

@@ -162,7 +162,7 @@ def test_a_network_gives_the_same_bits_with_any_memory(encoder: str, memory: int
         wanted, found = (each.read([(text, ()) for text in texts]) for each in (program, other))
         for one, two in zip(wanted, found, strict=True):
             assert all(np.array_equal(two[name], x) for name, x in one.items())
-    assert other.word_counts.asked == 36
+    assert other.word_counts.requested == 36
     assert program.word_counts.computed < 36
     assert memory or other.word_counts.computed == 36
 

@@ -453,7 +453,7 @@ def test_an_error_that_no_request_has_caused_ends_no_thread(
     engine.go.set()
     with in_process({"one": tmp_path}, open_folder=lambda _: engine) as app:
         batcher = app.app._shelf.models["one"].batcher
-        for place in ("_take", "_answer", "_tell"):
+        for place in ("_take", "_answer", "_hand_over"):
             with monkeypatch.context() as patch:
                 patch.setattr(batcher, place, fails_once(getattr(batcher, place)))
                 assert app.ask("/v1/predict", {"texts": ["a"]}).status == 503, place

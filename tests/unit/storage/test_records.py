@@ -28,7 +28,7 @@ from heedful.storage.manifest import (
     verify_manifest,
     write_manifest,
 )
-from heedful.storage.results import is_record
+from heedful.storage.ownership import is_record
 from heedful.text.vocabulary import Vocabulary, vocabulary_from_json
 from heedful.training.progress import MetricsLog
 from heedful.training.run_folder import RunFolder

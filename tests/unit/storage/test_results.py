@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heedful.errors import OutputError
-from heedful.storage.results import is_record, refuse_foreign_results
+from heedful.storage.ownership import is_record, refuse_foreign_results
 from heedful_lab.bench.bench_report import write_files
 from heedful_lab.reproduce.table_records import refuse_foreign_table
 

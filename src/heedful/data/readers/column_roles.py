@@ -198,7 +198,7 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
     if "score" in given:
         return given["score"], "score"
     if "label" in given:
-        return given["label"], _kind_of_given(kinds, given["label"])
+        return given["label"], _kind_of_named(kinds, given["label"])
     free = [kind for name, kind in kinds.items() if name not in taken]
     able = [kind for kind in free if _can_be_gold(kind)]
     named = [kind for kind in free if _plain(kind.name) in _LABELS | _NUMBERS and kind.values]
@@ -221,7 +221,7 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
     raise UsageError(f"several columns can be what is learned: choose one of {', '.join(choices)}")
 
 
-def _kind_of_given(kinds: Mapping[str, ColumnKind], name: str) -> Gold:
+def _kind_of_named(kinds: Mapping[str, ColumnKind], name: str) -> Gold:
     """Return what the user's label is: one column, one for each label with zeros and ones, or several of classes."""
     if name in kinds:
         return "label"

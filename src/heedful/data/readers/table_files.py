@@ -274,7 +274,7 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
         UsageError: if the suffix is unknown.
     """
     suffix, encoding = bare_suffix(file), how.encoding or "utf-8"
-    _say_unused(file, how)
+    _report_unused(file, how)
     if is_class_folder(file):
         return folder_records(file, encoding)
     if file.suffix.lower() in BOOKS:
@@ -302,7 +302,7 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
     raise UsageError(format_problem(file))
 
 
-def _say_unused(file: Path, how: Reading) -> None:
+def _report_unused(file: Path, how: Reading) -> None:
     """Report which options the format of a file does not have, so that nobody believes that they were followed."""
     said = how.chosen_options()
     for name in meaningless(file):

@@ -91,7 +91,7 @@ def _of_label_studio(record: Mapping[str, Any]) -> Mapping[str, Any]:
     found: dict[str, Any] = {**record, **record["data"]}
     given = [each for each in record.get("annotations") or () if isinstance(each, Mapping)]
     used = [each for each in given if not each.get(_CANCELED)]
-    said = [_said(each) for each in used]
+    said = [_read_annotation(each) for each in used]
     found[_CANCELED] = bool(given) and not used
     found[_DIFFER] = any(each != said[0] for each in said)
     values, choices, spans = said[0] if said else ({}, {}, [])
@@ -103,7 +103,7 @@ def _of_label_studio(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _said(annotation: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]], list[Any]]:
+def _read_annotation(annotation: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]], list[Any]]:
     """Return numbers and choices by the names of the controls, and spans."""
     values: dict[str, Any] = {}
     choices: dict[str, list[Any]] = {}

@@ -67,7 +67,7 @@ def on_vectors(network: Network, batch: Batch, value: Callable[[Tensor], Tensor]
 
     def answer(points: tuple[Tensor, ...]) -> Tensor:
         many = replace(batch, sides=tuple(_repeated(side, len(points[0])) for side in batch.sides), rows=())
-        given = _Given(embedding, list(zip(many.sides, points, strict=True)))
+        given = _ComputedEmbedding(embedding, list(zip(many.sides, points, strict=True)))
         return value(_with_embedding(network, given)(many).logits.float())
 
     return OnVectors(vectors, answer, of, tuple(int(side.valid.sum()) for side in batch.sides))
@@ -144,7 +144,7 @@ def _summed(problem: OnVectors, products: Sequence[Tensor]) -> tuple[NDArray[np.
     return tuple(side[:length] for side, length in zip(sums, problem.lengths, strict=True))
 
 
-class _Given(Embedding):
+class _ComputedEmbedding(Embedding):
     """Vectors that were computed before, in place of an embedding.
 
     Args:

@@ -34,7 +34,7 @@ class _Word:
     place: int
     word: str
     gold: str
-    given: str
+    predicted: str
     share: float
 
 
@@ -84,10 +84,10 @@ def tags_at(
     explain_part = request.explain_part
     if explain_part is None:
         raise UsageError(f"{request.name}: this model does not explain the tag of a word")
-    wrong = sorted((each for each in words if each.gold != each.given), key=lambda each: -each.share)
+    wrong = sorted((each for each in words if each.gold != each.predicted), key=lambda each: -each.share)
     right, whole = len(words) - len(wrong), np.ones(len(examples), bool)
     whole[[each.row for each in wrong]] = False
-    names = sorted({each.gold for each in words} | {each.given for each in words})
+    names = sorted({each.gold for each in words} | {each.predicted for each in words})
     summed = SummedRows(examples, _one_word_of(explain_part), seconds)
     found = {name: summed.top(name, WORDS) for name in names}
     interval = accuracy_interval(right, len(words))
@@ -146,7 +146,7 @@ def tags_at(
                 "Whether probabilities are true: of the tags with 80 %, 80 % should be right.",
                 calibration_table(
                     np.array([each.share for each in words]),
-                    np.array([each.gold == each.given for each in words]),
+                    np.array([each.gold == each.predicted for each in words]),
                     "tags",
                 ),
             ),
@@ -195,7 +195,7 @@ def _spans(examples: Sequence[Example], answers: Sequence[TagsAnswer]) -> str:
 def _scores(words: Sequence[_Word], names: Sequence[str]) -> Table:
     number = {name: k for k, name in enumerate(names)}
     gold = np.array([number[each.gold] for each in words], np.int64)
-    given = np.array([number[each.given] for each in words], np.int64)
+    given = np.array([number[each.predicted] for each in words], np.int64)
     scores = class_scores(gold, given, np.arange(len(names)))
     counts = np.bincount(gold, minlength=len(names))
     rows = (
@@ -206,7 +206,7 @@ def _scores(words: Sequence[_Word], names: Sequence[str]) -> Table:
 
 
 def _facts(each: _Word, examples: Sequence[Example]) -> str:
-    return f"row {examples[each.row].row:,}: {each.word} is {each.gold}, tagged {each.given} {percent(each.share)}"
+    return f"row {examples[each.row].row:,}: {each.word} is {each.gold}, tagged {each.predicted} {percent(each.share)}"
 
 
 def _shown(each: _Word, examples: Sequence[Example]) -> Shown:
@@ -215,13 +215,13 @@ def _shown(each: _Word, examples: Sequence[Example]) -> Shown:
 
 def _distinct(wrong: Sequence[_Word]) -> list[_Word]:
     """Leave out what is the same word with the same tags."""
-    return [*{(each.word, each.gold, each.given): each for each in reversed(wrong)}.values()][::-1]
+    return [*{(each.word, each.gold, each.predicted): each for each in reversed(wrong)}.values()][::-1]
 
 
 def _confusions(wrong: Sequence[_Word], examples: Sequence[Example]) -> tuple[Texts, ...]:
     kinds = defaultdict[tuple[str, str], list[_Word]](list)
     for each in wrong:
-        kinds[each.gold, each.given].append(each)
+        kinds[each.gold, each.predicted].append(each)
     most = sorted(kinds.items(), key=lambda kind: -len(kind[1]))[:PAIRS]
     return tuple(
         Texts(

@@ -32,7 +32,7 @@ class Outcome:
         held: what it was measured on: "dev", or "cross-validated" where few rows have no dev split.
         score: score of the best trial.
         trials: trials that ended.
-        given_up: how many of them were stopped early.
+        pruned: how many of them were stopped early.
         number: number of the best trial.
         best: the best settings, complete.
         changed: setting to its best value.
@@ -47,7 +47,7 @@ class Outcome:
     held: str
     score: float
     trials: int
-    given_up: int
+    pruned: int
     number: int
     best: RunConfig
     changed: dict[str, object]
@@ -77,7 +77,7 @@ class Outcome:
             + ("was not read." if test is None else "was read once, after the search, with this model only:")
         )
         lines = [
-            f"best of {self.trials} trials ({self.given_up} given up early): trial {self.number}, "
+            f"best of {self.trials} trials ({self.pruned} given up early): trial {self.number}, "
             f"{self.held} {self.metric} {self.score:.4f}{self._gain()}",
             "",
             *_columns(self._table()),
@@ -127,7 +127,7 @@ def outcome(search: Search, study: Study) -> Outcome:
         held=held(best),
         score=study.best_value,
         trials=len(ended),
-        given_up=len(ended) - len(complete),
+        pruned=len(ended) - len(complete),
         number=best.number,
         best=override(search.config, best.params),
         changed=dict(best.params),

@@ -21,16 +21,16 @@ from heedful.run import check_run_folder, prepare
 from heedful.run.sources import data_root, find_source
 from heedful.run.tuning.outcome import write_outcome
 from heedful.run.tuning.store import FILE, begin, completed, finished, folder_of, refuse_other_data
-from heedful.run.tuning.trials import Say, Search, interrupted, work
+from heedful.run.tuning.trials import PrintLine, Search, interrupted, work
 from heedful.storage import alone, remove_folder
-from heedful.storage.results import refuse_foreign_results
+from heedful.storage.ownership import refuse_foreign_results
 from heedful.training.progress import Reporter, Silent
 
 if TYPE_CHECKING:
     from optuna import Study
 
 
-def side_by_side(search: Search, trials: int, jobs: int, print_line: Say) -> None:
+def side_by_side(search: Search, trials: int, jobs: int, print_line: PrintLine) -> None:
     """Run trials in processes of their own and pass on how each ended.
 
     Args:
@@ -67,7 +67,7 @@ def _trial_name(number: int) -> str:
     return f"trial {number + 1} of this call"
 
 
-def on_executor(search: Search, trials: int, jobs: int, executor: Executor, print_line: Say) -> None:
+def on_executor(search: Search, trials: int, jobs: int, executor: Executor, print_line: PrintLine) -> None:
     """Run trials by an executor, whose machines share the folder of the search and the data under the same paths.
 
     Args:
@@ -112,7 +112,7 @@ def run_search(
     *,
     jobs: int = 1,
     reporter: Reporter | None = None,
-    print_line: Say = lambda _: None,
+    print_line: PrintLine = lambda _: None,
     executor: Executor | None = None,
 ) -> Study:
     """Run trials until the study holds as many as asked for, counting those of former calls; write what was found.

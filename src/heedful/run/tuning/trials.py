@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from optuna import Study, Trial
     from optuna.trial import FrozenTrial
 
-Say = Callable[[str], None]
+PrintLine = Callable[[str], None]
 BY_FOLDS = "by_folds"
 """Name under which a trial says whether its score is that of cross-validation, in place of a dev split."""
 
@@ -75,7 +75,7 @@ def interrupted(search: Search) -> str:
     return f"interrupted; {search.folder} has everything: run the command again"
 
 
-def work(search: Search, trials: int, worker: int, reporter: Reporter, print_line: Say) -> None:
+def work(search: Search, trials: int, worker: int, reporter: Reporter, print_line: PrintLine) -> None:
     """Run some trials one after the other.
 
     Args:
@@ -91,7 +91,7 @@ def work(search: Search, trials: int, worker: int, reporter: Reporter, print_lin
     study = search.open()
     with StopRequest() as request:
         for _ in range(trials):
-            if request.asked:
+            if request.is_set:
                 raise Interrupted(interrupted(search))
             print_line(_run_trial(search, study, worker, reporter))
 
@@ -187,14 +187,14 @@ class _Watch:
         log.restore(saved_step(run.checkpoint))
         for record in log.records:
             if record["kind"] == "evaluation" and record[self.metric] is not None:
-                self._tell(record)
+                self._report(record)
 
-    def _tell(self, record: Mapping[str, object]) -> None:
+    def _report(self, record: Mapping[str, object]) -> None:
         self.trial.report(number_of(record, self.metric), passes(number_of(record, "epoch")))
 
     def evaluation(self, record: Mapping[str, object]) -> None:
         """Pass the score on."""
         self.reporter.evaluation(record)
-        self._tell(record)
+        self._report(record)
         if self.trial.should_prune():
             raise import_optuna().TrialPruned

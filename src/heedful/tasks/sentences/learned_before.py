@@ -175,24 +175,24 @@ class Beyond(LinearTargets):
 
     Attributes:
         inner: the gold.
-        given: the logits, [N, Y].
+        offset: the logits, [N, Y].
     """
 
     inner: LinearTargets = field(kw_only=True)
-    given: Floats = field(kw_only=True)
+    offset: Floats = field(kw_only=True)
 
     @property
     def beyond(self) -> Floats:
         """See `LinearTargets.beyond`."""
-        return self.given
+        return self.offset
 
     @classmethod
     def of_logits(cls, inner: LinearTargets, logits: Floats) -> LinearTargets:
         """Return gold beyond logits."""
-        return cls(inner.weights, inner=inner, given=logits)
+        return cls(inner.weights, inner=inner, offset=logits)
 
-    def _with(self, inner: Any, given: Floats | None = None) -> Any:
-        return Beyond(inner.weights, inner=inner, given=self.given if given is None else given)
+    def _with(self, inner: Any, offset: Floats | None = None) -> Any:
+        return Beyond(inner.weights, inner=inner, offset=self.offset if offset is None else offset)
 
     @property
     def outputs(self) -> int:
@@ -219,25 +219,25 @@ class Beyond(LinearTargets):
 
     def losses(self, logits: Floats) -> Floats:
         """See `LinearTargets.losses`."""
-        return self.inner.losses(logits + self.given)
+        return self.inner.losses(logits + self.offset)
 
     def slopes(self, logits: Floats) -> Floats:
         """See `LinearTargets.slopes`."""
-        return self.inner.slopes(logits + self.given)
+        return self.inner.slopes(logits + self.offset)
 
     def curvatures(self, logits: Floats) -> Floats:
         """See `LinearTargets.curvatures`."""
-        return self.inner.curvatures(logits + self.given)
+        return self.inner.curvatures(logits + self.offset)
 
     def of(self, places: NDArray[np.int64]) -> Any:
         """See `LinearTargets.of`."""
-        return self._with(self.inner.of(places), self.given[places])
+        return self._with(self.inner.of(places), self.offset[places])
 
     def with_(self, other: Any) -> Any:
         """See `LinearTargets.with_`; of what is taught the logits say nothing."""
-        further = other.given if isinstance(other, Beyond) else np.zeros((len(other), self.outputs))
+        further = other.offset if isinstance(other, Beyond) else np.zeros((len(other), self.outputs))
         inner = other.inner if isinstance(other, Beyond) else other
-        return self._with(self.inner.with_(inner), np.concatenate([self.given, further]))
+        return self._with(self.inner.with_(inner), np.concatenate([self.offset, further]))
 
     def membership(self) -> Floats | None:
         """See `LinearTargets.membership`."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
 from heedful.storage import write_text
-from heedful.storage.results import is_record, refuse_foreign_results
+from heedful.storage.ownership import is_record, refuse_foreign_results
 from heedful.tables import markdown_table
 from heedful_lab.bench.bench_targets import targets
 from heedful_lab.bench.timing import Ceiling, Row, as_dict

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heedful.storage.results import is_record, refuse_foreign_results
+from heedful.storage.ownership import is_record, refuse_foreign_results
 from heedful_lab.reproduce.cell_runs import Result, Runs
 
 

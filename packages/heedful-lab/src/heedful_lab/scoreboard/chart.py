@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from heedful.baselines.asked import settings_of, splits_of_runs
+from heedful.baselines.board_request import settings_of, splits_of_runs
 from heedful.errors import HeedfulError, Interrupted, UsageError
 from heedful.storage import write_text
 from heedful_lab.scoreboard.cell_file import Cell, add_cell, read_cells, write_cells
@@ -26,7 +26,7 @@ class ChartRequest:
     """What is compared.
 
     Attributes:
-        names: data sets, recipes or files, as `heedful.baselines.asked.settings_of` takes them.
+        names: data sets, recipes or files, as `heedful.baselines.board_request.settings_of` takes them.
         sizes: numbers of labels; 0 for all.
         runs: seeds of the draws, or numbers of folds.
         transformers: folders of pretrained encoders.

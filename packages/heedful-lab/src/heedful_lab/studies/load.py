@@ -357,7 +357,7 @@ def main() -> None:
     of_them = f", {options.workers} workers" if options.workers > 1 else ""
     with tempfile.TemporaryDirectory() as place:
         folder = options.model or random_model("text", Path(place) / "model")
-        known, generator = load(folder).asking.vocabulary.trainable, np.random.default_rng(0)
+        known, generator = load(folder).reading.vocabulary.trainable, np.random.default_rng(0)
         texts = [" ".join(generator.choice(known, WORDS)) for _ in range(MANY)]
         base = offline(folder, texts)
         print(

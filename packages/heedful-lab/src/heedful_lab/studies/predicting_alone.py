@@ -89,7 +89,7 @@ def timed(folder: Path) -> dict[str, float]:
     before = _counts(model)
     found = {"new": milliseconds(answer, [new[i : i + BATCH] for i in range(0, len(new), BATCH)])}
     if before is not None and (after := _counts(model)) is not None:
-        found["kept"] = 1 - (after.computed - before.computed) / (after.asked - before.asked)
+        found["kept"] = 1 - (after.computed - before.computed) / (after.requested - before.requested)
     found["again"] = milliseconds(answer, [new[:BATCH]] * (ROUNDS // 2))
     found["one"] = milliseconds(answer, [[ten[n % BATCH]] for n in range(SINGLES)])
     if hasattr(model, "threaded"):

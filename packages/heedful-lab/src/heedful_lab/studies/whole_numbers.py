@@ -166,7 +166,7 @@ def main() -> None:
         new = [texts[BATCH * turn : BATCH * turn + BATCH] for turn in range(turns)]
         tell("64 texts that are new each time", timed(systems, new), BATCH)
         words = model.program.word_counts
-        print(f"  of {words.asked:,} words {1 - words.computed / words.asked:.0%} had come before")
+        print(f"  of {words.requested:,} words {1 - words.computed / words.requested:.0%} had come before")
         tell("64 texts of ten words, again", timed(systems, [ten[:BATCH]] * turns), BATCH)
         tell("one text of ten words", timed(systems, [[text] for text in (ten * 4)[: 10 * turns]]), 1)
         print("64 texts of ten words, again, each system in a process of its own, twice")
