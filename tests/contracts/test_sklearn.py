@@ -233,6 +233,8 @@ def test_numbers_are_sorted_as_numbers() -> None:
         ([0, "a"], "mixed types"),
         ([True, 1], "mixed types"),
         ([["a"], ["b"]], "expected one class.*MultiLabelClassifier"),
+        ([("a", ["b"]), ("c",)], "expected one class.*MultiLabelClassifier"),
+        (np.array([("a", 1)] * 2, dtype="U1,i8"), "expected one class.*MultiLabelClassifier"),
         ([0.5, 1.5], "no whole number; to predict continuous numbers use TextScorer"),
         ([0, None], "missing"),
         (np.array([[0, 1], [1, 0]]), "one column"),

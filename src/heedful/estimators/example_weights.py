@@ -32,7 +32,7 @@ def example_weights(weights: object, count: int) -> NDArray[np.float64] | None:
     """
     if weights is None:
         return None
-    rows = [np.nan if each is None else each for each in rows_of(weights, name="sample_weight")]
+    rows = [np.nan if _is_none(each) else each for each in rows_of(weights, name="sample_weight")]
     if strange := [
         each for each in rows if not isinstance(each, _NUMBERS) or isinstance(each, np.timedelta64)
     ]:
@@ -51,6 +51,11 @@ def example_weights(weights: object, count: int) -> NDArray[np.float64] | None:
             f"sample_weight: expected 0, or numbers from {least:g} to {greatest:g}; got {wrong[0]:g}"
         )
     return values
+
+
+def _is_none(weight: object) -> bool:
+    """Return whether a weight is missing; a signaling NaN is too, which no float can hold."""
+    return weight is None or (isinstance(weight, Decimal) and weight.is_snan())
 
 
 def weighted(examples: list[Example], weights: object) -> list[Example]:

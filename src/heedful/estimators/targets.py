@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -290,7 +290,7 @@ def _label(row: int, value: object) -> Hashable:
     plain = value.item() if isinstance(value, np.bool_ | np.number | np.str_) else value
     if is_missing(plain):
         raise DataError(f"target {row}: the class is missing ({plain!r}); drop the row")
-    if not isinstance(plain, Hashable) or isinstance(plain, frozenset):
+    if not _is_hashable(plain) or isinstance(plain, frozenset):
         raise DataError(
             f"target {row}: expected one class, got {plain!r:.60}; for several labels a text use MultiLabelClassifier"
         )
@@ -300,6 +300,15 @@ def _label(row: int, value: object) -> Hashable:
             "use TextScorer (for pairs PairScorer)"
         )
     return plain
+
+
+def _is_hashable(value: object) -> TypeGuard[Hashable]:
+    """Return whether a value has a hash; a row of a record array, or a tuple that holds a list, has the type alone."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def check_names(rows: Sequence[object]) -> None:

@@ -39,6 +39,7 @@ def test_examples_get_their_weights() -> None:
         ([1e300, 1e300], r"from 1e-30 to 1e\+30; got 1e\+300"),
         ([0, 1e-300], "got 1e-300"),
         ([10**400, 1], "some are not"),
+        ([Decimal("sNaN"), Decimal(1)], "some are not"),
     ],
 )
 def test_what_are_no_weights_is_named(given: list[object], said: str) -> None:

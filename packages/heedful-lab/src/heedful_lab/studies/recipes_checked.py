@@ -1,4 +1,4 @@
-"""Run packaged recipes for their first hundred steps, and look whether training breaks the network.
+"""Run packaged recipes for their first hundred steps, or until their rate has risen, and look whether training breaks the network.
 
     python -m heedful_lab.studies.recipes_checked --data DIR --out results/studies/recipes-checked.json
     python -m heedful_lab.studies.recipes_checked --out results/studies/recipes-checked.json --table
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import tempfile
 import time
@@ -22,7 +23,9 @@ from pathlib import Path
 from typing import Any
 
 MARKS = (5, 10, 30, 100)
-"""Steps after which a network is looked at."""
+"""Steps after which every network is looked at."""
+RISEN = 1.25
+"""Where the rate rises for longer than that, it is looked at again after so many times the steps of its rise."""
 PARTS = {"snli": "train-part", "multinli": "train-part"}
 """Data sets of which a part of the training split is read."""
 FOR_OWN_DATA = {
@@ -82,8 +85,14 @@ def settings_of(recipe: str) -> list[str]:
     return [*changes, *([f"data.train_limit={ROWS}"] if limited else [])]
 
 
+def marks_of(warmup: int) -> tuple[int, ...]:
+    """Return the steps after which a recipe is looked at whose rate rises for so many steps."""
+    last = round(RISEN * warmup)
+    return MARKS if last <= MARKS[-1] else (*MARKS, last)
+
+
 def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -> dict[str, Any]:
-    """Train a recipe for a hundred steps.
+    """Train a recipe for a hundred steps, or until a quarter of the steps after its rate has risen.
 
     Args:
         recipe: its name.
@@ -122,14 +131,15 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
     chosen = sample(batches.batches(0), batches.collate)
     few = sample(batches.batches(0), batches.collate, FEW_TEXTS)[0]
     watch, signs, dead = Watch(network, settings), [], {}
-    rows = [row for epoch in range(MARKS[-1]) for row in batches.batches(epoch)][: MARKS[-1]]
+    marks = marks_of(settings.warmup_steps)
+    rows = list(itertools.islice((row for epoch in itertools.count() for row in batches.batches(epoch)), marks[-1]))
     for number, batch in enumerate(rows):
         network.train()
         optimizers.zero_grad()
         step.compute(batch, number)
         optimizers.scale_lr(learning_rate_factor(number, settings, total))
         optimizers.step()
-        if number + 1 in MARKS:
+        if number + 1 in marks:
             network.eval()
             signs += [sign.sentence for sign in watch.look(number + 1, chosen, last=batches.collate(batch))]
             dead[number + 1] = max(watch.dead.values(), default=0.0)
@@ -153,6 +163,7 @@ def table(cells: Sequence[dict[str, Any]]) -> str:
     head = [
         "recipe",
         *(f"dead after {mark}" for mark in MARKS),
+        "once the rate has risen",
         "without gradient",
         "flattest attention",
         "constant gates",
@@ -165,6 +176,7 @@ def table(cells: Sequence[dict[str, Any]]) -> str:
             [
                 f"`{cell['recipe']}`",
                 *(f"{dead[mark]:.0%}" for mark in MARKS),
+                ", ".join(f"{share:.0%} ({mark:,})" for mark, share in dead.items() if mark not in MARKS),
                 str(cell["unreached"]),
                 "" if cell["flattest"] is None else f"{cell['flattest']:.2f}",
                 "" if cell["constant"] is None else f"{cell['constant']:.0%}",
