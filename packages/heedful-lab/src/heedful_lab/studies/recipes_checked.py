@@ -1,4 +1,4 @@
-"""Run packaged recipes for their first hundred steps, or until their rate has risen, and look whether training breaks the network.
+"""Run packaged recipes until a hundred steps are done and the rate has risen, and look whether the network breaks.
 
     python -m heedful_lab.studies.recipes_checked --data DIR --out results/studies/recipes-checked.json
     python -m heedful_lab.studies.recipes_checked --out results/studies/recipes-checked.json --table
@@ -132,7 +132,9 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
     few = sample(batches.batches(0), batches.collate, FEW_TEXTS)[0]
     watch, signs, dead = Watch(network, settings), [], {}
     marks = marks_of(settings.warmup_steps)
-    rows = list(itertools.islice((row for epoch in itertools.count() for row in batches.batches(epoch)), marks[-1]))
+    rows = list(
+        itertools.islice((row for epoch in itertools.count() for row in batches.batches(epoch)), marks[-1])
+    )
     for number, batch in enumerate(rows):
         network.train()
         optimizers.zero_grad()
