@@ -5,15 +5,19 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib.metadata
+import logging
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Generator, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from _pytest.logging import catching_logs
 from hypothesis import settings
 
 HERE = Path(__file__).parent
@@ -48,17 +52,45 @@ _entry_points = importlib.metadata.entry_points
 
 
 @cache
-def _callbacks(path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
-    return _entry_points(group="lightning.fabric.callbacks_factory")
+def _callbacks(group: str, path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+    return _entry_points(group=group)
 
 
 def _entry_points_found_once(**names: str) -> importlib.metadata.EntryPoints:
-    if names == {"group": "lightning.fabric.callbacks_factory"}:
-        return _callbacks(tuple(sys.path))
-    return _entry_points(**names)
+    group = names.get("group", "")
+    return (
+        _callbacks(group, tuple(sys.path)) if group.endswith("callbacks_factory") else _entry_points(**names)
+    )
 
 
 importlib.metadata.entry_points = _entry_points_found_once
+
+
+# torch keeps the whole stack at every seed, once for each kind of device, in case that there is one after all.
+_format_stack = traceback.format_stack
+
+
+def _stack_but_of_seeds(*given: Any) -> list[str]:
+    return [] if sys._getframe(1).f_code.co_name == "_lazy_call" else _format_stack(*given)
+
+
+traceback.format_stack = _stack_but_of_seeds
+
+
+def _at_the_root(caught: catching_logs[Any]) -> object:
+    """Catch logs where they end: a handler on each of torch's forty loggers makes it write out all that it compiles."""
+    root = logging.getLogger()
+    if caught.level is not None:
+        caught.handler.setLevel(caught.level)
+        caught.orig_level = root.level
+        root.setLevel(min(root.level, caught.level))
+    root.addHandler(caught.handler)
+    caught.attached_loggers.append(root)
+    return caught.handler
+
+
+if "attached_loggers" in catching_logs.__slots__:  # since pytest 9
+    catching_logs.__enter__ = _at_the_root  # type: ignore[method-assign]
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

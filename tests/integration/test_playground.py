@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,11 @@ from typing import Any
 import pytest
 
 import tiny
+from browsing import browser, launch  # noqa: F401
 from served import Server, save_model, server
 from waiting import PATIENCE
 
 pytest.importorskip("starlette")
-playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 TEXT = "the film was superb , and the story is not dull ."
 
 
@@ -38,20 +35,12 @@ def running(folder: Path) -> Iterator[Server]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 class Page:
     """The playground in a window of its own, with all that the browser complained about and asked for."""
 
-    def __init__(self, browser: Any, port: int, width: int = 1280, scheme: str = "light") -> None:
+    def __init__(self, program: Any, port: int, width: int = 1280, scheme: str = "light") -> None:
         self.address = f"http://127.0.0.1:{port}/"
-        self.window = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
+        self.window = program.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
         self.window.set_default_timeout(PATIENCE * 1_000)
         self.complaints, self.asked = list[str](), list[str]()
         self.window.on("console", lambda message: self.complaints.append(message.text))
@@ -67,7 +56,7 @@ class Page:
 
 
 @pytest.fixture
-def opened(browser: Any, running: Server) -> Iterator[Any]:
+def opened(browser: Any, running: Server) -> Iterator[Any]:  # noqa: F811
     pages: list[Page] = []
 
     def opening(**how: Any) -> Page:
