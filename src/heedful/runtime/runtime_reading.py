@@ -21,7 +21,7 @@ from heedful.text.vocabulary import Vocabulary
 
 Request = str | Sequence[str] | Mapping[str, object]
 """One text, a pair (premise, hypothesis), or a mapping with the text or the pair and the columns beside it."""
-_BLOCK, _BLOCK_TOKENS, _REMEMBERED = 64, 2048, 1 << 15
+_BLOCK, _BLOCK_TOKENS, _REMEMBERED = 64, 2048, 1 << 14
 """Requests, and tokens of their texts, that are predicted together, where a text that several of them share is read
 once; and words whose rows are remembered."""
 

@@ -354,7 +354,7 @@ def _treebank_twice(chunk: str) -> tuple[str, ...]:
 
 def _remembered(split: WordSplitter) -> WordSplitter:
     """Remember the most recent pieces; long ones are cut afresh so that they cannot fill the memory."""
-    recall = lru_cache(maxsize=1 << 16)(split)
+    recall = lru_cache(maxsize=1 << 14)(split)
     return lambda chunk: recall(chunk) if len(chunk) <= _LONGEST_REMEMBERED else split(chunk)
 
 
