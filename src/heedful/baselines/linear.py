@@ -22,6 +22,7 @@ from sklearn.svm import LinearSVC
 from heedful.baselines.read_once import ReadOnce
 from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
 from heedful.evaluation import classification_metrics, relatedness_metrics
+from heedful.machine.memory import give_back
 
 WORD = r"(?u)\w+|[^\w\s]"
 """A word, or one mark that is neither a word nor a space: "n't" and "!" say much about a review."""
@@ -210,6 +211,7 @@ class LinearBaseline:
             return replace(self, separate=False, grid=(self.grid[len(self.grid) // 2],)).train(splits)
         if len(splits.train) > CHOOSING:
             strength = self.train(splits.limited(CHOOSING, seed=0)).strength
+            give_back()
             return replace(self, grid=(strength,))._train(splits)
         return self._train(splits)
 
@@ -217,6 +219,7 @@ class LinearBaseline:
         features = self.features()
         rows = features.fit_transform(splits.train.texts)
         held = None if splits.dev is None else features.transform(splits.dev.texts)
+        give_back()  # reading the texts took more than their rows
         found: list[tuple[float, LinearModel]] = []
         for strength in self.grid:
             if held is None:

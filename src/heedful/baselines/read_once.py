@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-MOST_TEXTS = 40_000
+MOST_TEXTS = 30_000
 """Texts whose rows are kept at most: of more they would take much memory beside what a baseline is fitted on."""
 _KEPT = 3
 
@@ -49,7 +49,8 @@ class Shelf:
             if by is vectorizer and seen == own:
                 return rows
         rows = vectorizer.transform(own).tocsr()
-        _keep(self.read, own, vectorizer, rows)
+        if any(by is vectorizer for _, by, _ in self.fitted):  # nobody else will ask for those of another
+            _keep(self.read, own, vectorizer, rows)
         return rows
 
 

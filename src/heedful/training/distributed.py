@@ -7,7 +7,8 @@ here: the dense ones in one bucket, together with the loss and the request to st
 
 Fabric asks for the version of torchmetrics by importing it, and torchmetrics imports transformers, matplotlib and
 SciPy, where these are installed. That takes longer than all else that a small training imports, so that the version is
-read from the metadata instead.
+read from the metadata instead. Without a GPU, torch's compiler, which Fabric imports, does not import Triton either: it
+takes 75 MB.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 METRICS_PACKAGE = "torchmetrics"
 """The package of which only the version is asked for."""
+COMPILER = "triton"
+"""The package that only torch's compiler for a GPU needs."""
 
 
 def is_first_process() -> bool:
@@ -208,8 +211,16 @@ def _obstacle(settings: TrainSettings) -> str:
 
 def fabric_type() -> type[Fabric]:
     """Return the class Fabric, imported with as little else as can be."""
-    with _versions_from_metadata():
-        from lightning_fabric import Fabric
+    modules: Any = sys.modules
+    hides = not (torch.cuda.is_available() or {COMPILER, "lightning_fabric"} & modules.keys())
+    if hides:
+        modules[COMPILER] = None  # as if it were not installed
+    try:
+        with _versions_from_metadata():
+            from lightning_fabric import Fabric
+    finally:
+        if hides:
+            del modules[COMPILER]
     logging.getLogger("lightning_fabric.utilities.rank_zero").addFilter(_no_advice)
     return Fabric
 
