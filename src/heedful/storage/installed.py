@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from heedful.errors import MissingExtraError, check_known
+from heedful.errors import ArtifactError, MissingExtraError, check_known
 from heedful.storage.entry_points import EntryPoint, entry_points
 
 Finder = Callable[[], list[EntryPoint]]
@@ -105,7 +105,8 @@ def kept(read: Callable[[Path], Read], most: int = 1) -> Callable[[Path], Read]:
         most: how many results are remembered, the latest ones.
 
     Returns:
-        The reader. It raises what ``read`` raises, and remembers no failure.
+        The reader. It raises what ``read`` raises, `ArtifactError` for a file that cannot be read or is no text, and
+        remembers no failure.
     """
 
     @lru_cache(maxsize=most)
@@ -113,8 +114,12 @@ def kept(read: Callable[[Path], Read], most: int = 1) -> Callable[[Path], Read]:
         return read(path)
 
     def reader(path: Path) -> Read:
-        found = path.stat()
-        return known(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+        try:
+            found = path.stat()
+            return known(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ArtifactError(f"{path}: {why}. It belongs to an installed package: install that again") from error
 
     return reader
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from heedful.errors import ArtifactError
 from heedful.storage.entry_points import EntryPoint, entry_points
-from heedful.storage.installed import installed, installed_folder
+from heedful.storage.installed import installed, installed_folder, kept
 
 GROUP = "heedful.made"
 
@@ -78,3 +79,14 @@ def test_a_folder_that_changed_long_ago_is_not_searched_each_time(
     searched.clear()
     assert list(installed(GROUP)) == ["whole"]
     assert str(tmp_path) not in searched
+
+
+def test_a_file_that_an_installed_package_lost_is_named(tmp_path: Path) -> None:
+    read = kept(lambda path: path.read_text(encoding="utf-8"))
+    with pytest.raises(ArtifactError, match=r"rows\.bin: No such file.* belongs to an installed package"):
+        read(tmp_path / "rows.bin")
+    with pytest.raises(ArtifactError, match="Is a directory.* belongs to an installed package"):
+        read(tmp_path)
+    (tmp_path / "words").write_bytes(b"\xb9")
+    with pytest.raises(ArtifactError, match="words: .*decode.* belongs to an installed package"):
+        read(tmp_path / "words")
