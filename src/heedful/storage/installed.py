@@ -119,7 +119,9 @@ def kept(read: Callable[[Path], Read], most: int = 1) -> Callable[[Path], Read]:
             return known(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or error
-            raise ArtifactError(f"{path}: {why}. It belongs to an installed package: install that again") from error
+            raise ArtifactError(
+                f"{path}: {why}. It belongs to an installed package: install that again"
+            ) from error
 
     return reader
 

@@ -85,8 +85,8 @@ def test_a_file_that_an_installed_package_lost_is_named(tmp_path: Path) -> None:
     read = kept(lambda path: path.read_text(encoding="utf-8"))
     with pytest.raises(ArtifactError, match=r"rows\.bin: No such file.* belongs to an installed package"):
         read(tmp_path / "rows.bin")
-    with pytest.raises(ArtifactError, match="Is a directory.* belongs to an installed package"):
+    with pytest.raises(ArtifactError, match=r"Is a directory.* belongs to an installed package"):
         read(tmp_path)
     (tmp_path / "words").write_bytes(b"\xb9")
-    with pytest.raises(ArtifactError, match="words: .*decode.* belongs to an installed package"):
+    with pytest.raises(ArtifactError, match=r"words: .*decode.* belongs to an installed package"):
         read(tmp_path / "words")
