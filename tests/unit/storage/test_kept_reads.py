@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from heedful.errors import ArtifactError
 from heedful.storage.installed import kept
 
 
@@ -31,7 +32,7 @@ def test_a_file_is_read_again_once_it_has_changed(tmp_path: Path) -> None:
 
 def test_no_failure_is_remembered(tmp_path: Path) -> None:
     known = kept(lambda path: int(path.read_text()))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ArtifactError, match="belongs to an installed package"):
         known(tmp_path / "none")
     file = tmp_path / "file"
     file.write_text("x")
