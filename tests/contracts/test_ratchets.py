@@ -48,7 +48,7 @@ EVERYDAY = {
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
     "files": 628,
-    "lines": 109334,
+    "lines": 109344,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
@@ -56,7 +56,7 @@ TODAY = {
     "crews of processes": 2,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
-SLACK = {"files": 628, "lines": 109334}
+SLACK = {"files": 628, "lines": 109344}
 """How far a figure may stand below the one that is written down before the test asks to lower it."""
 
 

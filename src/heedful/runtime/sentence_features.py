@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.storage.installed import kept
+from heedful.storage.installed import kept, readable
 from heedful.storage.manifest import SCALE, sha256
 from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, kept_rows, packaged_rows
 
@@ -195,7 +195,9 @@ class MeanOfVectors:
 
 @lru_cache(maxsize=1)
 def _of_package(folder: Path, origin: Origin) -> MeanOfVectors:
-    return MeanOfVectors(kept_rows(folder / ROWS), (folder / BASEFORMS).read_text(encoding="utf-8"), origin)
+    with readable(folder / BASEFORMS):
+        forms = (folder / BASEFORMS).read_text(encoding="utf-8")
+    return MeanOfVectors(kept_rows(folder / ROWS), forms, origin)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -114,16 +115,23 @@ def kept(read: Callable[[Path], Read], most: int = 1) -> Callable[[Path], Read]:
         return read(path)
 
     def reader(path: Path) -> Read:
-        try:
+        with readable(path):
             found = path.stat()
             return known(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise ArtifactError(
-                f"{path}: {why}. It belongs to an installed package: install that again"
-            ) from error
 
     return reader
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn what a file of an installed package cannot be read for into `ArtifactError`, which names it."""
+    try:
+        yield
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ArtifactError(
+            f"{path}: {why}. It belongs to an installed package: install that again"
+        ) from error
 
 
 def _files() -> dict[str, Path]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from heedful.errors import ArtifactError
+from heedful.runtime import sentence_features
 from heedful.storage.entry_points import EntryPoint, entry_points
 from heedful.storage.installed import installed, installed_folder, kept
 
@@ -90,3 +91,13 @@ def test_a_file_that_an_installed_package_lost_is_named(tmp_path: Path) -> None:
     (tmp_path / "words").write_bytes(b"\xb9")
     with pytest.raises(ArtifactError, match=r"words: .*decode.* belongs to an installed package"):
         read(tmp_path / "words")
+
+
+def test_base_forms_of_an_installed_package_that_are_no_text_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / sentence_features.ROWS).write_bytes(b"")
+    (tmp_path / sentence_features.BASEFORMS).write_bytes(b"\xb9")
+    monkeypatch.setattr(sentence_features, "packaged_rows", lambda _: tmp_path)
+    with pytest.raises(ArtifactError, match=r"baseforms\.tsv: .*decode.* belongs to an installed package"):
+        sentence_features.MeanOfVectors.packaged("made")
