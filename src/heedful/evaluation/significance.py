@@ -155,11 +155,19 @@ def little_bootstraps(
     one interval from each sample and averages the ends; here the differences of all samples make one interval around
     the metric of all examples.
 
-    The arguments and errors are those of `bootstrap_interval`, but examples that are counted; ``resamples`` is their
-    number in all.
+    Args:
+        metric: as for `bootstrap_interval`.
+        gold: true class ids, [N].
+        predicted: predicted class ids, [N].
+        resamples: how many in all, over the 20 samples.
+        seed: of the samples and the resamples.
+        level: coverage of the interval.
 
     Returns:
         The interval, in the time and memory of the samples.
+
+    Raises:
+        UsageError: if the two differ in length, or the metric is unknown.
     """
     statistic, (gold, predicted) = _statistic(metric), _aligned(gold, predicted)
     n, random, drawn = len(gold), np.random.default_rng(seed), list[NDArray[np.float64]]()
