@@ -37,10 +37,8 @@ FALL = 0.15
 """Share of the best dev figure by which a later one may be worse."""
 HEAD = "head."
 """How the names of the parameters of a head begin."""
-_SLOWER = (
-    "Lower train.optimizer.lr to a third, or let it rise slowly (train.warmup_steps=1000); "
-    'model.activation="elu" cannot lose units in this way'
-)
+RISE = 1000
+"""Steps over which the rate should rise."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ class Watch:
         seen = examine(self.network, batches)
         self.dead = {name: units.dead for name, units in seen.units.items() if units.kind != "sigmoid"}
         found = [
-            *of_units(seen, step),
+            *of_units(seen, step, self.settings),
             *of_steps(seen, step, self.settings),
             *of_words(seen),
             *of_sizes(seen),
@@ -107,7 +105,7 @@ class Watch:
         if step >= EARLY[-1]:
             later = (HEAD,) if self.settings.contrast else ()  # fitted when the training has ended
             if reaches_all(self.network, last):
-                found += of_gradients(self.network, later)
+                found += of_gradients(self.network, self.settings, later)
             if few is not None and step > EARLY[-1] and _weights_of(few) <= MOST_WEIGHTS:
                 found += of_attention(attention_peaks(self.network, few), step)
         return self._new(found)
@@ -142,7 +140,7 @@ class Watch:
         return new
 
 
-def of_units(seen: Examination, step: int) -> Iterator[Sign]:
+def of_units(seen: Examination, step: int, settings: TrainSettings) -> Iterator[Sign]:
     """Yield a sign for each layer with many units that never fire, and for each gate that is constant."""
     for name, units in seen.units.items():
         width = units.fired.numel()
@@ -157,7 +155,7 @@ def of_units(seen: Examination, step: int) -> Iterator[Sign]:
             yield Sign(
                 f"units {name}",
                 f"{units.dead:.0%} of the {width} {units.kind} units of {name} fire for none of {units.count:,} texts "
-                f"or words after {step:,} steps. {_SLOWER}",
+                f"or words after {step:,} steps. {_slower(settings)}",
             )
 
 
@@ -174,7 +172,7 @@ def of_steps(seen: Examination, step: int, settings: TrainSettings) -> Iterator[
             yield Sign(
                 f"step {name}",
                 f"One step of Adam at {settings.optimizer.lr:g} can move a unit of {name} by {length:.1f} times the "
-                f"spread of its values. {_SLOWER}",
+                f"spread of its values. {_slower(settings)}",
             )
 
 
@@ -224,11 +222,12 @@ def of_attention(peaks: Mapping[str, float], step: int) -> Iterator[Sign]:
         )
 
 
-def of_gradients(network: nn.Module, later: tuple[str, ...] = ()) -> Iterator[Sign]:
+def of_gradients(network: nn.Module, settings: TrainSettings, later: tuple[str, ...] = ()) -> Iterator[Sign]:
     """Yield a sign for the matrices that the last step gave no gradient, or one of zeros; not for those fitted later.
 
     Args:
         network: that is trained.
+        settings: of the training, for the remedy.
         later: how the names of parameters begin that no step is to change.
 
     Yields:
@@ -246,7 +245,7 @@ def of_gradients(network: nn.Module, later: tuple[str, ...] = ()) -> Iterator[Si
         shown = ", ".join(silent[:3]) + (f" and {len(silent) - 3} more" if len(silent) > 3 else "")
         yield Sign(
             "gradients",
-            f"The loss does not reach {shown}: the gradient of the last step is 0 there. {_SLOWER}",
+            f"The loss does not reach {shown}: the gradient of the last step is 0 there. {_slower(settings)}",
         )
 
 
@@ -263,6 +262,11 @@ def reaches_all(network: nn.Module, last: Batch | None) -> bool:
         int(valid.sum(dim=1).max()) for valid in ([] if last is None else real_words(last)) if len(valid)
     ]
     return not lengths or max(lengths) > 2
+
+
+def _slower(settings: TrainSettings) -> str:
+    rise = "" if settings.warmup_steps >= RISE else f", or let it rise slowly (train.warmup_steps={RISE})"
+    return f'Lower train.optimizer.lr to a third{rise}; model.activation="elu" cannot lose units in this way'
 
 
 def _has_gradient(grad: Tensor | None) -> bool:

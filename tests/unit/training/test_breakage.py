@@ -74,6 +74,16 @@ def test_a_rate_that_kills_a_layer_is_reported_with_its_remedy() -> None:
     assert result.dead["hidden"] >= breakage.DEAD
 
 
+def test_the_remedy_is_none_that_the_settings_have_already() -> None:
+    heard = Heard()
+    train_wide(heard=heard)
+    assert any("train.warmup_steps=1000" in sign for sign in heard.signs)
+    network, data = train_wide()[0], ToyData(200, 8)
+    slow = toy_settings(optimizer=FAST, warmup_steps=breakage.RISE)
+    signs = [sign.sentence for sign in Watch(network, slow).look(200, sample(data.batches(0), data.collate))]
+    assert any("fire for none" in sign and "Lower train.optimizer.lr to a third; " in sign for sign in signs)
+
+
 def test_a_sound_training_gives_no_sign() -> None:
     _, result = train_wide(optimizer=OptimizerSettings(name="adam", lr=0.01))
     assert result.signs == ()

@@ -149,7 +149,9 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
     spreads = sorted(layer.spread for layer in seen.inputs.values())
     gates = [units.constant for units in seen.units.values() if units.kind == "sigmoid"]
     peaks = attention_peaks(network, few)
-    unreached = len(list(of_gradients(network))) if reaches_all(network, batches.collate(rows[-1])) else 0
+    unreached = 0
+    if reaches_all(network, batches.collate(rows[-1])):
+        unreached = len(list(of_gradients(network, settings)))
     return {
         "recipe": recipe, "dead": dead, "worst": max(watch.dead, key=watch.dead.__getitem__, default=""),
         "unreached": unreached, "flattest": min(peaks.values(), default=None),
