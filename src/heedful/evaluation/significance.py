@@ -153,7 +153,7 @@ def little_bootstraps(
     From each of 20 random samples of n^0.7 examples, resamples of the size n are drawn, as counts. The differences
     between their metrics and the metric of their sample estimate the error of a metric of n examples. The paper makes
     one interval from each sample and averages the ends; here the differences of all samples make one interval around
-    the metric of all examples.
+    the metric of all examples. Errors are those of `bootstrap_interval`.
 
     Args:
         metric: as for `bootstrap_interval`.
@@ -165,9 +165,6 @@ def little_bootstraps(
 
     Returns:
         The interval, in the time and memory of the samples.
-
-    Raises:
-        UsageError: if the two differ in length, or the metric is unknown.
     """
     statistic, (gold, predicted) = _statistic(metric), _aligned(gold, predicted)
     n, random, drawn = len(gold), np.random.default_rng(seed), list[NDArray[np.float64]]()
@@ -175,15 +172,8 @@ def little_bootstraps(
     for _ in range(_SAMPLES):
         rows = random.choice(n, size, replace=False, shuffle=False)
         ones = np.ones(size, np.int64)
-        own = resampled_counts(
-            statistic,
-            gold[rows],
-            predicted[rows],
-            ones,
-            math.ceil(resamples / _SAMPLES),
-            int(random.integers(1 << 31)),
-            n,
-        )
+        draw, most = int(random.integers(1 << 31)), math.ceil(resamples / _SAMPLES)
+        own = resampled_counts(statistic, gold[rows], predicted[rows], ones, most, draw, n)
         drawn.append(own - whole(statistic, gold[rows], predicted[rows]))
     low, high = percentiles(np.concatenate(drawn) + whole(statistic, gold, predicted), level)
     method = f"little bootstraps, {_SAMPLES} samples of {size:,} examples, {resamples:,} resamples"

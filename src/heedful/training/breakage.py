@@ -198,15 +198,12 @@ def of_sizes(seen: Examination) -> Iterator[Sign]:
     for name, spread in spreads.items():
         times = spread / max(usual, 1e-12)
         if not 1 / UNLIKE <= times <= UNLIKE:
-            size = (
-                f"{times:,.0f} times as large"
-                if times > 1
-                else f"{1 / max(times, 1e-12):,.0f} times as small"
-            )
+            many, size = (times, "large") if times > 1 else (1 / max(times, 1e-12), "small")
             yield Sign(
                 f"size {name}",
-                f"The values of {name} are {size} as those of the other layers (standard deviation {spread:.2g}, usual "
-                f"{usual:.2g}). Lower train.optimizer.lr, or give word vectors one length (text.vector_norm=5)",
+                f"The values of {name} are {many:,.0f} times as {size} as those of the other layers (standard "
+                f"deviation {spread:.2g}, usual {usual:.2g}). Lower train.optimizer.lr, or give word vectors one "
+                "length (text.vector_norm=5)",
             )
 
 
@@ -243,10 +240,10 @@ def of_gradients(network: nn.Module, settings: TrainSettings, later: tuple[str, 
     ]
     if silent:
         shown = ", ".join(silent[:3]) + (f" and {len(silent) - 3} more" if len(silent) > 3 else "")
-        yield Sign(
-            "gradients",
-            f"The loss does not reach {shown}: the gradient of the last step is 0 there. {_slower(settings)}",
+        sentence = (
+            f"The loss does not reach {shown}: the gradient of the last step is 0 there. {_slower(settings)}"
         )
+        yield Sign("gradients", sentence)
 
 
 def reaches_all(network: nn.Module, last: Batch | None) -> bool:
@@ -258,9 +255,8 @@ def reaches_all(network: nn.Module, last: Batch | None) -> bool:
     phases = [part for part in network.modules() if isinstance(part, LearningPhase)]
     if any(not (phase.encoder_learns and phase.policy_acts) for phase in phases):
         return False
-    lengths = [
-        int(valid.sum(dim=1).max()) for valid in ([] if last is None else real_words(last)) if len(valid)
-    ]
+    found = [] if last is None else real_words(last)
+    lengths = [int(valid.sum(dim=1).max()) for valid in found if len(valid)]
     return not lengths or max(lengths) > 2
 
 
