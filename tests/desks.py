@@ -14,7 +14,7 @@ from heedful.labeling.label_file import LabelFile
 from heedful.labeling.learner import FIRST, Guess
 from heedful.labeling.pool import WatchedPool
 from heedful.labeling.session import Session
-from heedful.labeling.teaching import Lesson, Taught
+from heedful.labeling.training_process import Lesson, Taught
 
 FORM = form_of("classes", ["good", "bad"])
 

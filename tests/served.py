@@ -22,7 +22,7 @@ import torch
 from heedful.models import ModelConfig
 from heedful.serving import Bounds
 from heedful.serving.counters import Counters
-from heedful.serving.shelf import Shelf, opener
+from heedful.serving.model_store import Shelf, opener
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 from waiting import PATIENCE

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from heedful.map_places import MapPlace
+from heedful.attention_names import MapPlace
 
 if TYPE_CHECKING:
     import torch

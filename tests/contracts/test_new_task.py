@@ -35,7 +35,7 @@ from heedful.run.recipe_files import load_config
 from heedful.structures import NetworkOutput
 from heedful.tasks import TASKS, load_model, register
 from heedful.tasks.sentences.linear_targets import NumberTargets
-from heedful.tasks.sentences.reported import example_weights, gold_of
+from heedful.tasks.sentences.report_inputs import example_weights, gold_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import SENTENCES

@@ -70,7 +70,7 @@ def test_a_failing_baseline_is_a_warning_and_the_run_stands(
     def fail(*_: object) -> None:
         raise ValueError("nothing to count")
 
-    monkeypatch.setattr("heedful.baselines.beside.trained_baselines", fail)
+    monkeypatch.setattr("heedful.baselines.run_baselines.trained_baselines", fail)
     record = train(data, "text", tmp_path / "run", "--set", "train.max_steps=1", "--json").json()
     assert record["baselines"] is None
     assert any("nothing to count" in warning for warning in record["warnings"])
@@ -80,8 +80,8 @@ def test_a_failing_baseline_is_a_warning_and_the_run_stands(
 def test_of_more_rows_than_a_baseline_reads_so_many_are_drawn_and_said(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heedful.baselines.beside.MOST_EXAMPLES", 60)
-    monkeypatch.setattr("heedful.baselines.beside._MOST_OF", {NAMES[2]: 40})
+    monkeypatch.setattr("heedful.baselines.run_baselines.MOST_EXAMPLES", 60)
+    monkeypatch.setattr("heedful.baselines.run_baselines._MOST_OF", {NAMES[2]: 40})
     record = train(data, "text", tmp_path / "run", "--set", "train.max_steps=1", "--json").json()
     drawn = record["baselines"]["drawn"]
     assert drawn == {name: 40 if name == NAMES[2] else 60 for name in record["baselines"]["strengths"]}

@@ -9,7 +9,7 @@ import pytest
 
 import tiny
 from heedful.errors import ExitCode
-from heedful.evaluation.confident import rank_suspects
+from heedful.evaluation.confident_learning import rank_suspects
 
 WORDS = {
     "art": ["film", "song", "novel"],

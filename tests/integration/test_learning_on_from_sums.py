@@ -13,7 +13,7 @@ import heedful
 from heedful.errors import UsageError
 from heedful.opening import open_model
 from heedful.tasks import load_model
-from heedful.tasks.sentences.keeping_sums import BY_SUMS
+from heedful.tasks.sentences.stored_sums import BY_SUMS
 
 pytestmark = pytest.mark.english  # without word vectors there are no features of whole texts, and no sums
 
@@ -146,8 +146,8 @@ def test_rows_that_are_too_many_to_be_read_at_once_have_the_same_sums(root, monk
     more = (*SMALL[:2], *network, "--set=train.epochs=1", "--set=train.least_steps=1")
     trained(root, "at-once", texts()[:60], *more)
     trained(root, "at-once-on", texts()[60:100], "--from", root / "at-once", *more)
-    monkeypatch.setattr("heedful.tasks.sentences.turned_rows.MOST_BYTES", 0)
-    monkeypatch.setattr("heedful.tasks.sentences.turned_rows.MOST_DIRECTIONS", 1)
+    monkeypatch.setattr("heedful.tasks.sentences.principal_rows.MOST_BYTES", 0)
+    monkeypatch.setattr("heedful.tasks.sentences.principal_rows.MOST_DIRECTIONS", 1)
     trained(root, "in-blocks", texts()[:60], *more)
     trained(root, "in-blocks-on", texts()[60:100], "--from", root / "in-blocks", *more)
     for one, other in (("at-once", "in-blocks"), ("at-once-on", "in-blocks-on")):

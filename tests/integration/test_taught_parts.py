@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import heedful.tasks.sentences.together as one
+import heedful.tasks.sentences.joint_fit as one
 from heedful import TextClassifier
 
 TEXTS = ["good film", "a good one", "dull film", "a dull one"] * 12

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from attempts import TURNS
-from heedful.serving.place import PROVED
+from heedful.serving.worker_slot import PROVED
 from served import Server, is_worker, save_model, server
 from tally import Outcome, Tally
 

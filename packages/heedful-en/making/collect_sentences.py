@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
-from heedful.text.opening import find_file, open_bytes
+from heedful.text.text_files import find_file, open_bytes
 from heedful.text.vectors import read_vectors
 from sentence_changes import exchanged, joined, left_out, neighbors, phrase
 from sentence_questions import about_words, questions_from

@@ -30,7 +30,7 @@ from heedful.export.folder import export_folder
 from heedful.storage.model_folder import load_model_folder
 from heedful.storage.shared_rows import BASEFORMS, ROWS, write_rows
 from heedful.tasks import load_model
-from heedful.text.opening import find_file, open_bytes
+from heedful.text.text_files import find_file, open_bytes
 from heedful.text.vectors import read_vectors
 from sentence_sources import HELD_OUT
 

@@ -29,7 +29,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from heedful.data.catalog import load as load_set
 from heedful.runtime import SentenceVectors, load
-from heedful.text.opening import find_file, open_bytes
+from heedful.text.text_files import find_file, open_bytes
 
 Features = NDArray[np.float32]
 SETS = ("trec", "cr", "mpqa", "subj", "sst-2")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from heedful.text.opening import find_file, open_bytes
+from heedful.text.text_files import find_file, open_bytes
 
 LONGEST = 24
 """Words of the longest sentence; a longer one is left out."""

@@ -1,10 +1,10 @@
 """Pure functions of tensors: a reference that is the specification, and faster forms that equal it."""
 
 from heedful.attention.additive import additive_attention
-from heedful.attention.choice import AttentionResult, Impl, TorchImpl
 from heedful.attention.dot_product import head_attention, head_bias, masked_head_attention
 from heedful.attention.dropouts import dropout
-from heedful.attention.scored import (
+from heedful.attention.implementation import AttentionResult, Impl, TorchImpl
+from heedful.attention.scored_attention import (
     Alignment,
     clear_padding,
     feature_scored_attention,

@@ -17,7 +17,8 @@ from torch import Tensor
 from heedful.attention import native
 from heedful.attention.additive_kernel import additive_fused, additive_linear
 from heedful.attention.additive_reference import additive_gradients, additive_reference
-from heedful.attention.choice import (
+from heedful.attention.derivatives import Context, plain_is_wanted
+from heedful.attention.implementation import (
     AttentionResult,
     Choice,
     Impl,
@@ -26,7 +27,6 @@ from heedful.attention.choice import (
     choose,
     record_choice,
 )
-from heedful.attention.derivatives import Context, plain_is_wanted
 from heedful.attention.native import define_operator
 from heedful.attention.visibility import Band, Visible, check_visible
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.attention.additive_reference import additive_gradients
-from heedful.attention.choice import AttentionResult
 from heedful.attention.derivatives import Context, plain_is_wanted
+from heedful.attention.implementation import AttentionResult
 from heedful.attention.native import (
     OPERATORS,
     RANK_STEP,

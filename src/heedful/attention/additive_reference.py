@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from heedful.attention.choice import AttentionResult
 from heedful.attention.derivatives import differentiable_gradients
-from heedful.attention.scored import feature_scored_attention
+from heedful.attention.implementation import AttentionResult
+from heedful.attention.scored_attention import feature_scored_attention
 from heedful.attention.visibility import Visible, dense_keep
 
 

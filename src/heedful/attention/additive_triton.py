@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from heedful.attention.additive_reference import additive_gradients
-from heedful.attention.choice import AttentionResult
 from heedful.attention.derivatives import Context, plain_is_wanted
+from heedful.attention.implementation import AttentionResult
 from heedful.attention.visibility import Band, Visible
 from heedful.errors import MissingExtraError, UsageError
 

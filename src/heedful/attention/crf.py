@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from heedful.attention.choice import TorchImpl, check_valid, choose
 from heedful.attention.derivatives import differentiable_gradients, plain_is_wanted
+from heedful.attention.implementation import TorchImpl, check_valid, choose
 from heedful.errors import UsageError
 
 _MOST = 700.0

@@ -8,7 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heedful.attention.choice import (
+from heedful.attention.derivatives import differentiable_twice
+from heedful.attention.dropouts import dropout as dropout_of
+from heedful.attention.implementation import (
     AttentionResult,
     Choice,
     TorchImpl,
@@ -18,8 +20,6 @@ from heedful.attention.choice import (
     choose,
     record_choice,
 )
-from heedful.attention.derivatives import differentiable_twice
-from heedful.attention.dropouts import dropout as dropout_of
 from heedful.attention.visibility import Visible, dense_keep
 from heedful.errors import UsageError
 

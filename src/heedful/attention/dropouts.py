@@ -10,8 +10,8 @@ from torch import Tensor
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from heedful.attention.choice import Impl, check_dropout, choose
 from heedful.attention.derivatives import transformed
+from heedful.attention.implementation import Impl, check_dropout, choose
 from heedful.attention.native import LIBRARY, MISSING, define_self_adjoint
 from heedful.attention.randomness import draw_seed
 from heedful.errors import UsageError

@@ -7,8 +7,8 @@ import ctypes
 import torch
 from torch import Tensor
 
-from heedful.attention.choice import Impl, check_valid, choose, record_choice
 from heedful.attention.derivatives import Context, plain_is_wanted, refuse_forward_mode
+from heedful.attention.implementation import Impl, check_valid, choose, record_choice
 from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, MISSING, OPERATORS, members
 from heedful.errors import UsageError
 

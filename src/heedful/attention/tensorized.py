@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention import native
-from heedful.attention.choice import (
+from heedful.attention.implementation import (
     AttentionResult,
     Choice,
     Impl,

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from heedful.attention.choice import without_autocast
+from heedful.attention.implementation import without_autocast
 from heedful.attention.native import define_operator
 from heedful.attention.tensorized_inputs import (
     ARGUMENTS,

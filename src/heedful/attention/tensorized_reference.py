@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heedful.attention.choice import AttentionResult
 from heedful.attention.derivatives import Context, differentiable_gradients, plain_is_wanted
+from heedful.attention.implementation import AttentionResult
 from heedful.attention.tensorized_inputs import FactorDropout, Inputs, Kept, Scoring, restore
 from heedful.attention.visibility import Visible, dense_keep
 

@@ -11,15 +11,15 @@ import numpy as np
 
 from heedful.baselines.board import Board, Row, make_board
 from heedful.baselines.measure import Measured
-from heedful.baselines.roster import roster
 from heedful.baselines.splits import Splits, read_splits
+from heedful.baselines.system_choice import roster
 from heedful.baselines.systems import HeedfulSystem
 from heedful.data import catalog
 from heedful.data.datasets import data_sets
 from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
 from heedful.run.comparison import read_study
-from heedful.run.decided import remembered
+from heedful.run.decided_by_data import remembered
 from heedful.run.own_file import is_own_file, own_file
 from heedful.run.recipe_files import load_config
 from heedful.run.run_config import RunConfig

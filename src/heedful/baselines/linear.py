@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from heedful.baselines.read_once import ReadOnce
+from heedful.baselines.shared_features import ReadOnce
 from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
 from heedful.evaluation import classification_metrics, relatedness_metrics
 from heedful.machine.memory import give_back

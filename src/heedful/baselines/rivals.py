@@ -26,7 +26,7 @@ from heedful.baselines.linear import (
 )
 from heedful.baselines.mean_vectors import CosineBaseline
 from heedful.baselines.nearest_class import NearestClass
-from heedful.baselines.read_once import ReadOnce, Shelf
+from heedful.baselines.shared_features import ReadOnce, Shelf
 from heedful.baselines.splits import Features, Rows, Texts
 from heedful.errors import DataError, MissingExtraError
 from heedful.model.decisions import kind_of

@@ -174,9 +174,9 @@ def command(
     Example: heedful baselines trec --data DIR --runs 1,2,3 --study DiSAN=runs/trec-study
     """
     from heedful.baselines.board_request import board_of
-    from heedful.baselines.kept_boards import MADE_OF, kept_note, made_of
-    from heedful.baselines.show import as_dict, render
-    from heedful.baselines.show import markdown as as_markdown
+    from heedful.baselines.board_text import as_dict, render
+    from heedful.baselines.board_text import markdown as as_markdown
+    from heedful.baselines.saved_boards import MADE_OF, kept_note, made_of
     from heedful.errors import UsageError
     from heedful.storage import alone, write_text
 
@@ -212,7 +212,7 @@ def command(
 
 def _scoreboard(names: tuple[str, ...], wanted: BoardOptions, out: Path | None, printing: Printing) -> None:
     """Compare whole systems at several numbers of labels, which a tool of the laboratory does."""
-    from heedful.cli.plugged import TOOLS, load_plugged
+    from heedful.cli.plugins import TOOLS, load_plugged
     from heedful.errors import UsageError
     from heedful.storage import alone
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from heedful.cli.first_look import refuse_no_model
+from heedful.cli.early_checks import refuse_no_model
 from heedful.cli.measuring_options import GoldOptions
 from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, data_option, json_option, number_option, threads_option

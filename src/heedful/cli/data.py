@@ -17,7 +17,7 @@ from heedful.cli.reading_options import own_file_options
 from heedful.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from heedful.baselines.suspects import Suspect
+    from heedful.baselines.label_errors import Suspect
 
 
 @click.group()
@@ -155,8 +155,8 @@ def labels(
     Example: heedful data labels runs/reviews new.csv
     """
     from heedful.baselines.board_request import settings_of
-    from heedful.baselines.suspects import find_suspects, judged, suspects_by_model
-    from heedful.cli.judging import judging_model, read_judged
+    from heedful.baselines.label_errors import find_suspects, judged, suspects_by_model
+    from heedful.cli.label_judging import judging_model, read_judged
     from heedful.run.sources import data_root, find_source
 
     if (judge := judging_model(what, file, data)) is not None:

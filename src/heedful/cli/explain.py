@@ -59,7 +59,7 @@ class Views:
 
     def check(self) -> None:
         """Refuse figures that cannot be drawn, before anything is explained."""
-        from heedful.drawing import check_figure
+        from heedful.figure_style import check_figure
 
         for path in self.figures:
             check_figure(path, "The figure of an explanation")

@@ -280,8 +280,8 @@ class Explaining:
 
 def prefers_torch(metrics: Mapping[str, object]) -> bool:
     """Return whether a model's own method of explanation takes torch, and torch is installed."""
+    from heedful.explain.method_ranking import standing_of
     from heedful.explain.methods import WITH_TORCH
-    from heedful.explain.standing import standing_of
 
     standing = standing_of(metrics)
     best = "" if standing is None else standing.default

@@ -96,7 +96,7 @@ def command(
     from heedful.export.folder import export_folder
     from heedful.export.onnx_file import export_onnx, note_of
     from heedful.model.decisions import Wish
-    from heedful.models.probing import refuse_overflow
+    from heedful.models.finite_check import refuse_overflow
     from heedful.page import model_bytes, note_of_size, render_page
     from heedful.runtime.settings import MISSING
     from heedful.storage import write_bytes, write_text

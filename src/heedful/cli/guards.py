@@ -16,9 +16,9 @@ from typing import Any
 
 import click
 
-from heedful.cli.first_look import refuse_names_of_nothing
+from heedful.cli.early_checks import refuse_names_of_nothing
 from heedful.errors import UsageError
-from heedful.storage.clashes import leads_to
+from heedful.storage.overwriting import leads_to
 from heedful.text.pipes import is_pipe, pipes_kept, spooled
 
 

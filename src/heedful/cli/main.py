@@ -16,7 +16,7 @@ import click
 
 from heedful.cli.guards import guarded
 from heedful.cli.output import message, outlet
-from heedful.cli.plugged import load_plugged, plugged_commands
+from heedful.cli.plugins import load_plugged, plugged_commands
 from heedful.errors import ExitCode, HeedfulError, check_known
 from heedful.machine.signals import Terminated, exit_at_once, ignore_signals, signals_raise
 from heedful.version import __version__
@@ -242,8 +242,8 @@ def _elsewhere(option: str) -> str:
 
 def _as_setting(option: str) -> str:
     """Return how the setting is changed that an unknown option is named like."""
-    from heedful.checked import names_ending_in
     from heedful.run.run_config import RunConfig
+    from heedful.settings import names_ending_in
 
     names = names_ending_in(RunConfig, option.lstrip("-").replace("-", "_"))
     return "".join(f"; for the setting {name} pass --set {name}=VALUE" for name in names[:2])

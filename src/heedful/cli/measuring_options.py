@@ -97,9 +97,9 @@ class OutcomeOptions:
             what: what would be drawn, for the message.
 
         Raises:
-            UsageError: see `heedful.drawing.check_figure`.
+            UsageError: see `heedful.figure_style.check_figure`.
         """
-        from heedful.drawing import check_figure
+        from heedful.figure_style import check_figure
 
         for path in self.figures:
             check_figure(path, what)

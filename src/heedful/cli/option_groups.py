@@ -278,7 +278,7 @@ class Recipe:
 
     def _distinguished(self, first: str, second: str) -> tuple[str, str]:
         """Return which of two arguments is data, and which the recipe that learns from it, in whatever order."""
-        from heedful.cli.first_look import refuse_model
+        from heedful.cli.early_checks import refuse_model
         from heedful.errors import UsageError
         from heedful.run.own_file import is_own_file
 

@@ -17,7 +17,7 @@ from heedful.machine.serving_key import KEY, SHORTEST_KEY, is_local
 
 @dataclass(frozen=True)
 class _Most:
-    """The most that a client may ask; None for the default of `heedful.serving.bounds.Bounds`."""
+    """The most that a client may ask; None for the default of `heedful.serving.request_limits.Bounds`."""
 
     body: int | None
     texts: int | None
@@ -116,7 +116,7 @@ def command(
     Example: heedful serve runs/trec
     """
     try:
-        from heedful.serving.callers import access_of
+        from heedful.serving.authorization import access_of
         from heedful.serving.server import listen
         from heedful.serving.service import Answering, Service
     except ImportError as error:
@@ -124,8 +124,8 @@ def command(
         if package not in ("starlette", "uvicorn", "httptools"):
             raise
         raise MissingExtraError(package, "serve", "the server") from error
-    from heedful.serving.bounds import Bounds
-    from heedful.serving.shelf import named
+    from heedful.serving.model_store import named
+    from heedful.serving.request_limits import Bounds
 
     asked = {name: value for name, value in vars(most).items() if value is not None}
     bounds, access = Bounds(**asked), access_of(host, callers.key_file, callers.hosts, callers.origins)

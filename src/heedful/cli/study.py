@@ -67,7 +67,7 @@ def command(
 
     Example: heedful study reviews.csv --folds 5
     """
-    from heedful.baselines.beside import beside_study, or_warning
+    from heedful.baselines.run_baselines import beside_study, or_warning
     from heedful.run.studies import fold_settings, run_study
 
     out = out or kept_folder(recipe.named, "study")

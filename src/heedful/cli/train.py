@@ -29,7 +29,7 @@ from heedful.cli.reading_options import training_options
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
-    from heedful.baselines.beside import Beside
+    from heedful.baselines.run_baselines import Beside
     from heedful.run import Prepared, RunResult
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -134,7 +134,7 @@ def command(
 
     Example: heedful train reviews.csv
     """
-    from heedful.baselines.beside import beside_run, or_warning
+    from heedful.baselines.run_baselines import beside_run, or_warning
     from heedful.data.cache_contents import first_use_note
     from heedful.run import check_place, check_run_folder, prepare, train
     from heedful.run.card import cautions

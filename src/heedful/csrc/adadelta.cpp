@@ -8,7 +8,7 @@
 #include "pool.h"
 #include "targets.h"
 
-// Mirrored by `_Update` in heedful/training/adadelta_native.py.
+// Mirrored by `_Update` in heedful/training/adadelta.py.
 struct AdadeltaUpdate {
   float* weight;
   const float* gradient;

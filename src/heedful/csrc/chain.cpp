@@ -30,7 +30,7 @@ HEEDFUL_EXPORT void heedful_gated(const float*, const float*, const float*, cons
 
 namespace {
 
-// Mirrored by `KINDS` in heedful/runtime/chaining.py.
+// Mirrored by `KINDS` in heedful/runtime/step_chains.py.
 enum Kind : Number { CHOOSE, DENSE, WHOLE, BFLOAT16, TWICE, ADDITIVE, GATED, WEIGHTED_SUM, MEAN, CONCAT };
 
 constexpr int READS = 4, MORE = 13;

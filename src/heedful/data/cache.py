@@ -27,7 +27,7 @@ from heedful.errors import ArtifactError
 from heedful.storage import add_folder, sha256
 from heedful.storage.fields import read_fields
 from heedful.storage.folders import user_cache
-from heedful.storage.scratch import MOST_BYTES, released
+from heedful.storage.growing_arrays import MOST_BYTES, released
 from heedful.text.vectors import WordVectors, files_of, read_vectors, vector_format
 from heedful.text.vocabulary import AnyVocabulary, vocabulary_from_json
 

@@ -15,7 +15,7 @@ from heedful.data.examples import Corpus, Ragged, lengths_of, ragged_of
 from heedful.data.gold import Targets
 from heedful.data.tokens import PieceTable, TokenizedCorpus, cut, field_name, place, tokenize_corpus, words_of
 from heedful.errors import DataError, UsageError, check_known
-from heedful.storage.scratch import GrowingArray
+from heedful.storage.growing_arrays import GrowingArray
 from heedful.text.tokenize import Tokenizer
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary
 from heedful.text.wide_part import PhraseRule

@@ -14,7 +14,7 @@ from heedful.data.readers.text_lines import find_file
 from heedful.errors import DataError, OutputError, UsageError, nearest
 from heedful.storage import replacing, sha256
 from heedful.text.limits import UNPACKED
-from heedful.text.opening import DAMAGE, damaged
+from heedful.text.text_files import DAMAGE, damaged
 
 MOST_ENTRIES = 10_000
 _BLOCK = 1 << 20

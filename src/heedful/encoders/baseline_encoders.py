@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import TorchImpl, dropout
-from heedful.attention.choice import padding_of
-from heedful.checked import COUNT, Settings, above, at_least, finite, ranged, share
+from heedful.attention.implementation import padding_of
 from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart
 from heedful.nn import (
     Activation,
@@ -25,6 +24,7 @@ from heedful.nn import (
     join_heads,
     positional_signal,
 )
+from heedful.settings import COUNT, Settings, above, at_least, finite, ranged, share
 from heedful.structures import ContextStates, Sentences
 
 

@@ -10,13 +10,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import Impl, additive_attention, source_to_token
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.attention.masks import parse_mask
-from heedful.checked import Settings, above, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.encoders.disan import DisaBlock, DisanConfig
 from heedful.errors import UsageError
 from heedful.nn import Activation, Dense, activate
+from heedful.settings import Settings, above, at_least, ranged, readable, share
 from heedful.structures import ContextStates, Sentences
 
 

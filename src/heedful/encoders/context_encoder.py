@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import AttentionResult, TorchImpl
-from heedful.attention.choice import padding_of
 from heedful.attention.dot_product import masked_head_attention
-from heedful.checked import Settings, at_least, ranged, share
-from heedful.map_places import MapPlace
+from heedful.attention.implementation import padding_of
+from heedful.attention_names import MapPlace
 from heedful.nn import Activation, Dense
+from heedful.settings import Settings, at_least, ranged, share
 from heedful.structures import ContextStates, PolicyRecord, Sentences
 
 

@@ -14,14 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import Impl, TorchImpl
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.attention.masks import parse_mask
-from heedful.checked import COUNT, finite, ranged, readable, share
+from heedful.attention_names import MapPlace
 from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart, in_layers
 from heedful.encoders.mtsa import TensorizedHeads, Token2Token
 from heedful.encoders.transformer import LayerAttention
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.nn import (
     Dense,
     LayersConfig,
@@ -31,6 +30,7 @@ from heedful.nn import (
     positional_signal,
     split_heads,
 )
+from heedful.settings import COUNT, finite, ranged, readable, share
 from heedful.structures import ContextStates, Sentences
 
 

@@ -22,9 +22,9 @@ from heedful.attention import (
 )
 from heedful.attention.masks import Mask, parse_mask
 from heedful.attention.visibility import Visible, dense_keep
-from heedful.checked import Settings, above, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.nn import Activation, Dense, FusionGate, MultiDimensionalScore
+from heedful.settings import Settings, above, at_least, ranged, readable, share
 from heedful.structures import ContextStates, Sentences
 
 Score = Literal["bounded", "general"]

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import TorchImpl
-from heedful.attention.choice import padding_of
 from heedful.attention.dot_product import head_bias, masked_head_attention
+from heedful.attention.implementation import padding_of
 from heedful.attention.masks import Mask, parse_mask
-from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.encoders.priors import word_offset
 from heedful.nn import Activation, Dense, FeedForward
+from heedful.settings import COUNT, Settings, at_least, ranged, readable, share
 from heedful.structures import ContextStates, Sentences
 
 

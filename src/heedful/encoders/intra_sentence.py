@@ -11,11 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import scored_attention
-from heedful.attention.choice import padding_of
-from heedful.checked import Settings, at_least, ranged, share
+from heedful.attention.implementation import padding_of
+from heedful.attention_names import MapPlace
 from heedful.encoders.context_encoder import EncoderOf
-from heedful.map_places import MapPlace
 from heedful.nn import Activation, two_layers
+from heedful.settings import Settings, at_least, ranged, share
 from heedful.structures import ContextStates, Sentences
 
 

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import AttentionResult, Impl
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.attention.visibility import Band, Visible
-from heedful.checked import above, each_once, ranged, share
+from heedful.attention_names import MapPlace
 from heedful.encoders.context_encoder import EncoderOf
 from heedful.encoders.resan import (
     DotAttention,
@@ -24,8 +24,8 @@ from heedful.encoders.resan import (
     PolicySettings,
     ProductAttention,
 )
-from heedful.map_places import MapPlace
 from heedful.nn import AttentionFusion, Dense, FusionGate
+from heedful.settings import above, each_once, ranged, share
 from heedful.structures import ContextStates, PolicyRecord, Sentences
 
 AttentionName = Literal["self", "dot"]

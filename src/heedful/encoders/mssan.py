@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import TorchImpl
-from heedful.attention.choice import lowered_by_autocast, padding_of
 from heedful.attention.dot_product import hidden_score, masked_head_attention
-from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
+from heedful.attention.implementation import lowered_by_autocast, padding_of
+from heedful.attention_names import MapPlace
 from heedful.encoders.context_encoder import EncoderOf
 from heedful.encoders.priors import (
     PositionName,
@@ -27,8 +27,8 @@ from heedful.encoders.priors import (
     prior_bias,
 )
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.nn import Activation, Dense, FeedForward, ProjectedGate
+from heedful.settings import COUNT, Settings, at_least, ranged, readable, share
 from heedful.structures import ContextStates, Sentences
 
 _LOG = logging.getLogger(__name__)

@@ -13,17 +13,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import AttentionResult, Impl, clear_padding, dropout, scored_attention, source_to_token
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.attention.masks import parse_mask
 from heedful.attention.tensorized import tensorized_attention
 from heedful.attention.visibility import dense_keep
-from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
+from heedful.attention_names import MapPlace
 from heedful.encoders.context_encoder import EncoderOf, places_of
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.nn import Activation, Dense, HeadDense, join_heads, split_heads
 from heedful.nn.blocks import heads_of, tokens_of
 from heedful.nn.mixture import mix
+from heedful.settings import COUNT, Settings, at_least, ranged, readable, share
 from heedful.structures import ContextStates, Factors, Sentences
 
 Token2Token = Literal["sigmoid", "exp"]

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 
 from heedful.attention import Impl, dropout
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.attention.masks import parse_mask
-from heedful.checked import COUNT, Settings, at_least, ranged, readable, share
+from heedful.attention_names import MapPlace
 from heedful.encoders.context_encoder import EncoderOf, in_layer
 from heedful.encoders.mtsa import MtsaPaperConfig, MtsaPaperEncoder, Token2Token
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.nn import Activation, Dense
+from heedful.settings import COUNT, Settings, at_least, ranged, readable, share
 from heedful.structures import ContextStates, Sentences
 
 

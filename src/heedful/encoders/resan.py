@@ -8,10 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import AttentionResult, Impl, dropout, scored_attention
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.attention.masks import parse_mask
 from heedful.attention.visibility import Visible, dense_keep
-from heedful.checked import Settings, above, at_least, ranged, readable, share
 from heedful.encoders.context_encoder import EncoderOf, side_by_side
 from heedful.encoders.disan import attend_by_feature
 from heedful.nn import (
@@ -24,6 +23,7 @@ from heedful.nn import (
     RunningMean,
     Selection,
 )
+from heedful.settings import Settings, above, at_least, ranged, readable, share
 from heedful.structures import ContextStates, PolicyRecord, Sentences
 
 

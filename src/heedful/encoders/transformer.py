@@ -11,13 +11,12 @@ from torch import Tensor, nn
 from torch.nn import init
 
 from heedful.attention import Impl, TorchImpl, dropout
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.attention.masks import parse_mask
-from heedful.checked import finite, ranged, readable, share
+from heedful.attention_names import MapPlace
 from heedful.encoders.context_encoder import EncoderOf, MultiHeadAttention, heads_apart, in_layers
 from heedful.encoders.mtsa import Source2Token, TensorizedHeads, Token2Token, scaled_source
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.nn import (
     Dense,
     HeadDense,
@@ -31,6 +30,7 @@ from heedful.nn import (
     positional_signal,
     split_heads,
 )
+from heedful.settings import finite, ranged, readable, share
 from heedful.structures import ContextStates, Sentences
 
 

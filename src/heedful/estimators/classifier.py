@@ -21,8 +21,8 @@ from heedful.estimators.targets import AnyTargets, Classes
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.learning_on import of_model, refuse_beside_texts
 from heedful.run.run_config import RunConfig
-from heedful.runtime.kept_rows import KeptRows
 from heedful.runtime.loading import keep_rows
+from heedful.runtime.row_cache import KeptRows
 from heedful.tasks import Answer, Predictor
 from heedful.tasks.class_costs import DEFAULT_KEEP
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from sklearn.exceptions import NotFittedError
 
-from heedful.baselines.beside import Beside, beside_source, or_warning
+from heedful.baselines.run_baselines import Beside, beside_source, or_warning
 from heedful.data.column_features import doubts_about_columns
 from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.folds import shared_with_training

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, LINE, MAIN, SECOND, SOFT, bars_behind, plain_axes, write_figure
 from heedful.errors import UsageError
 from heedful.evaluation.calibration import BINS, Calibration, Reliability
 from heedful.evaluation.rejection import RejectFigures
 from heedful.evaluation.report_text import Report
 from heedful.evaluation.significance import accuracy_interval
+from heedful.figure_style import INK, LINE, MAIN, SECOND, SOFT, bars_behind, plain_axes, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,10 +33,10 @@ def draw_report(
         rejection: of a model that may answer that no class fits, whose risk-coverage curve is drawn too.
 
     Returns:
-        The file; see `heedful.drawing.write_figure`.
+        The file; see `heedful.figure_style.write_figure`.
 
     Raises:
-        UsageError: if the report has neither confidences nor lengths; see also `heedful.drawing.write_figure`.
+        UsageError: if the report has neither confidences nor lengths; see also `heedful.figure_style.write_figure`.
     """
     panels: list[Callable[[Axes], None]] = []
     if report.calibration is not None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import (
+from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_parts import (
     Reader,
     ValuesExplained,
     assembled,
@@ -16,20 +17,19 @@ from heedful.explain.assembling import (
     with_looked,
     with_quantity,
 )
-from heedful.explain.explanation import Explanation
 from heedful.explain.explanation_record import SentenceView
 from heedful.explain.legends import SYSTEMS, System, by_caption
+from heedful.explain.method_ranking import by_default
 from heedful.explain.methods import WITH_TORCH, MethodChoice, Question
-from heedful.explain.methods.game import Examples, Game, game_of
+from heedful.explain.methods.word_game import Examples, Game, game_of
 from heedful.explain.neighbors import SHOWN, Neighbor, neighbors
-from heedful.explain.standing import by_default
-from heedful.explain.strangeness import Strangeness, strangeness
+from heedful.explain.novelty import Strangeness, strangeness
 from heedful.explain.tag_explanations import explain_tags
 from heedful.explain.word_pieces import on_words
 from heedful.machine.canceling import in_steps
+from heedful.model.attention_records import Sight
 from heedful.model.engine import NO_NETWORK, Floats
 from heedful.model.model import Model
-from heedful.model.sights import Sight
 
 _STEP = 64
 """Examples that are computed before it is looked whether the explanation is still waited for."""

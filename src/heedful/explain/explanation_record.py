@@ -10,15 +10,15 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.attention_names import MapPlace
 from heedful.errors import DataError, UsageError
 from heedful.explain.attribution import Attribution
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.neighbors import Neighbor
+from heedful.explain.novelty import Strangeness
 from heedful.explain.parent_shares import ParentShares
 from heedful.explain.policy_steps import PolicySteps
-from heedful.explain.strangeness import Strangeness
 from heedful.explain.word_features import WordFeatures
-from heedful.map_places import MapPlace
 from heedful.storage.fields import Fields
 
 Array = NDArray[Any]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.errors import UsageError
-from heedful.explain.methods.question import Kept, Question
+from heedful.explain.methods.answer_function import Kept, Question
 
 PairOfWords = tuple[list[str], ...]
 Predict = Callable[[list[PairOfWords]], ArrayLike]

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import write_figure
 from heedful.explain import panels
 from heedful.explain.attention_scene import keys_of
 from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
 from heedful.explain.html import headline
 from heedful.explain.signed_words import number
 from heedful.explain.style import drawable
+from heedful.figure_style import write_figure
 from heedful.tables import percent
 from heedful.text.characters import shorten, visible
 
@@ -43,7 +43,7 @@ def draw(
         attention: whether to draw maps, gates and weights; by default where there are no contributions.
 
     Returns:
-        The file; see `heedful.drawing.write_figure`.
+        The file; see `heedful.figure_style.write_figure`.
     """
     shown = explanation.attribution is None if attention is None else attention
     return write_figure(path, lambda: _figure(explanation, shown), "Drawing an explanation", dpi=dpi)

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import assembled, averages, with_looked
 from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_parts import assembled, averages, with_looked
 from heedful.explain.explanation_record import Array, SentenceView
 from heedful.explain.faithfulness import DeletionScore
 from heedful.explain.legends import System, by_caption, caption
 from heedful.model.answers import Shown
-from heedful.model.sights import Looked, Sight
+from heedful.model.attention_records import Looked, Sight
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from heedful.map_places import MapPlace
+    from heedful.attention_names import MapPlace
     from heedful.structures import Maps, NetworkOutput, SideTrace
 
 

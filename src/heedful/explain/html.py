@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from heedful.explain.html_pictures import alignments, side
 from heedful.explain.legends import CAVEAT, LETTERS
 from heedful.explain.neighbors_shown import neighbors_section
+from heedful.explain.novelty import strangeness_section
 from heedful.explain.page_frame import folded, page_of, safe
 from heedful.explain.page_sections import features_section, policy_section
 from heedful.explain.running_text import running_text
@@ -19,7 +20,6 @@ from heedful.explain.signed_words import (
     signed_table,
     title_of,
 )
-from heedful.explain.strangeness import strangeness_section
 from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
 from heedful.storage import write_text
 from heedful.storage.checked_paths import checked_path

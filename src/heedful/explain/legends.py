@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from heedful.map_places import MapPlace
+from heedful.attention_names import MapPlace
 from heedful.model.engine import NO_NETWORK
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.features.feature_columns import Row
 from heedful.runtime.column_part import ColumnPart
-from heedful.runtime.parts import Parts
+from heedful.runtime.model_parts import Parts
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
 from heedful.explain.measured_methods import CONTROLS, FRACTIONS, MeasuredMethods
+from heedful.figure_style import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def draw_measured(measured: MeasuredMethods, path: Path | str, dpi: int = 200) -
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file; see `heedful.drawing.write_figure`.
+        The file; see `heedful.figure_style.write_figure`.
     """
     return write_figure(path, lambda: _figure(measured), WHAT, dpi)
 

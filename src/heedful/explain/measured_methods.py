@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.explain.methods.question import Question
-from heedful.explain.standing import Standing
+from heedful.explain.method_ranking import Standing
+from heedful.explain.methods.answer_function import Question
 
 Values = NDArray[np.float64]
 FRACTIONS = (0.05, 0.1, 0.2, 0.5)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.model.kept_examples import KeptExamples, projected, unit
 from heedful.model.model import Model
+from heedful.model.training_examples import KeptExamples, projected, unit
 from heedful.runtime.runtime_reading import each_request, texts_of
 from heedful.text.wide_part import ascending
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from heedful.drawing import families
+from heedful.figure_style import families
 from heedful.text.characters import visible
 
 LEVELS, SIGNED_LEVELS = 16, 6

@@ -8,19 +8,19 @@ from typing import Any, cast
 
 import numpy as np
 
+from heedful.attention_names import MapPlace
 from heedful.errors import UsageError
-from heedful.explain.assembling import ValuesExplained, assembled, averages, explained_by, with_looked
 from heedful.explain.explanation import Explanation
+from heedful.explain.explanation_parts import ValuesExplained, assembled, averages, explained_by, with_looked
 from heedful.explain.explanation_record import SentenceView, TagOfWord
 from heedful.explain.legends import SYSTEMS, System, shared_place
 from heedful.explain.methods import MethodChoice
-from heedful.explain.methods.game import ChainedTags, game_of_word
-from heedful.map_places import MapPlace
+from heedful.explain.methods.word_game import ChainedTags, game_of_word
 from heedful.model.answers import Shown, TagsAnswer
+from heedful.model.attention_records import Sight, Values
 from heedful.model.decisions import TagsDecision
 from heedful.model.engine import NO_NETWORK, Floats
 from heedful.model.model import Model
-from heedful.model.sights import Sight, Values
 from heedful.runtime.tag_part import TagPart
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from torch import nn
 
 from heedful.attention.visibility import Band
+from heedful.attention_names import MapPlace
 from heedful.encoders import (
     BiGruEncoder,
     BiLstmEncoder,
@@ -27,7 +28,6 @@ from heedful.encoders.transformer import TransformerStack as Stack
 from heedful.encoders.transformer import _Layer as StackLayer
 from heedful.export.mtsa_steps import each_head, source_steps, split_steps, tensorized_steps
 from heedful.export.recording import Recording, encoder_steps, rule
-from heedful.map_places import MapPlace
 from heedful.nn import BothWays, Convolution, Gru, HeadDense, Lstm, PreNorm, Residual
 
 

@@ -11,6 +11,7 @@ from functools import singledispatch
 
 from torch import nn
 
+from heedful.attention_names import MapPlace
 from heedful.export import (  # noqa: F401  (they enter what they write down)
     baseline_steps,
     disan_steps,
@@ -18,7 +19,6 @@ from heedful.export import (  # noqa: F401  (they enter what they write down)
     mtsa_steps,
 )
 from heedful.export.recording import NetworkTable, NotDescribed, Recording, encoder_steps
-from heedful.map_places import MapPlace
 from heedful.models import (
     AlignmentNetwork,
     JoinedEncoder,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from heedful.attention_names import MapPlace
 from heedful.encoders import DisaBlock, DisanEncoder, MdmanEncoder
 from heedful.encoders.context_encoder import places_of
 from heedful.encoders.mdman import _DIRECTIONS, Way
 from heedful.encoders.resan import DotAttention, FeatureWiseAttention, MaskPolicy, ProductAttention
 from heedful.export.recording import NotDescribed, Recording, encoder_steps, rule
-from heedful.map_places import MapPlace
 from heedful.nn import Dense, FusionGate
 from heedful.nn.policy import TokenPolicy
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from heedful.errors import UsageError
 from heedful.export.whole_layers import card_of, in_bfloat16, in_whole_numbers, unmarked
-from heedful.model.kept_sums import SUMS
+from heedful.model.training_sums import SUMS
 from heedful.storage.manifest import SCALE
 from heedful.storage.model_folder import ModelFolder, is_matrix, rounded, save_model_folder
 from heedful.storage.shared_rows import ROWS, SHARED, packaged_rows, read_rows, record, usable_baseforms

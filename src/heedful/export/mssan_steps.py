@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from heedful.attention_names import MapPlace
 from heedful.encoders import MssanEncoder
 from heedful.encoders.mssan import MssanBlock
 from heedful.encoders.priors import DIRECTIONS, Prior, RelativePositions, SinusoidPositions
 from heedful.export.recording import NotDescribed, Recording, Table, encoder_steps, rule
-from heedful.map_places import MapPlace
 from heedful.nn import FeedForward, ProjectedGate
 
 

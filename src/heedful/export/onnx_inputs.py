@@ -17,9 +17,9 @@ from heedful.export.onnx_graph import Port
 from heedful.export.onnx_wide import FEATURES
 from heedful.runtime.encoder_states import EncoderStates
 from heedful.runtime.kernels import Floats
+from heedful.runtime.model_parts import NO_PARTS, Parts
 from heedful.runtime.pair_features import OVERLAP as OVERLAPS
 from heedful.runtime.pair_features import overlap
-from heedful.runtime.parts import NO_PARTS, Parts
 from heedful.runtime.program import SIDES
 from heedful.runtime.sentence_features import MeanOfVectors, SentenceFeatures
 from heedful.runtime.word_alignment import comparable, likeness

@@ -7,7 +7,7 @@ import numpy as np
 from heedful.export.onnx_attention import keep_of, offsets, softmax
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import NotExported, emitter, real
-from heedful.runtime.pairwise import Prior
+from heedful.runtime.pairwise_attention import Prior
 from heedful.runtime.steps import Offsets, Step
 
 

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from heedful.attention.masks import BandMask, Both, Either, Mask
 from heedful.attention.visibility import Band
+from heedful.attention_names import MapPlace
 from heedful.encoders import ContextEncoder
 from heedful.encoders.context_encoder import in_layer
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.nn import Dense
 
 
@@ -104,7 +104,7 @@ class Recording:
         """Record that an explanation shows a value, or how the step that makes it weighs what it reads.
 
         Args:
-            what: one of the kinds of `heedful.runtime.looking`.
+            what: one of the kinds of `heedful.runtime.attention_recording`.
             of: name of the value; for "weights" of all parts of the sentence vector.
             place: where it stands in the network.
             **settings: "number", of a head or a share, from 0; "turned", for an alignment whose rows are words of the

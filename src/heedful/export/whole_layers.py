@@ -16,9 +16,9 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
+from heedful.runtime.int8_products import MOST_TERMS
 from heedful.runtime.program import WORDS
 from heedful.runtime.steps import BFLOAT16, WHOLE
-from heedful.runtime.whole_products import MOST_TERMS
 
 LEAST_TERMS, LEAST_OUTPUTS = 128, 16
 """The smallest matrix that is multiplied in such numbers."""

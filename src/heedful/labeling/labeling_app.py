@@ -17,10 +17,10 @@ from heedful.labeling.next_text import REASONS
 from heedful.labeling.session import Conflict, Session, Shown
 from heedful.serving.assets import PAGES as PLAYGROUND
 from heedful.serving.bodies import refuse_unknown, wrong
-from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters
 from heedful.serving.guarded_app import Access, GuardedApp, Handler
 from heedful.serving.replies import as_json
+from heedful.serving.request_limits import Bounds, Refused
 
 SCRIPTS = ("api.js", "drawing.js", "answers.js", "spans.js", "label.js")
 """Each a module of the page."""

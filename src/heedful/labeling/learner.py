@@ -10,7 +10,7 @@ from typing import Any
 
 from heedful.errors import HeedfulError
 from heedful.labeling.forms import Form, Label
-from heedful.labeling.teaching import Lesson, Taught, Texts, teacher
+from heedful.labeling.training_process import Lesson, Taught, Texts, teacher
 from heedful.machine.child import Failed, end_all
 from heedful.machine.crew import Manner, Member
 from heedful.serving.private_folder import temporary_folder

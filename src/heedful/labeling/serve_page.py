@@ -16,8 +16,8 @@ from heedful.labeling.learner import Learner
 from heedful.labeling.pool import WatchedPool
 from heedful.labeling.session import Session
 from heedful.machine import threads
-from heedful.serving.bounds import Bounds
 from heedful.serving.guarded_app import Access
+from heedful.serving.request_limits import Bounds
 from heedful.serving.server import listen, run
 from heedful.storage.lock import alone
 

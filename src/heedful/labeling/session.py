@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from heedful.errors import DataError
+from heedful.labeling.accuracy_estimate import curve, order_helps, sample
+from heedful.labeling.annotators import Change, People
 from heedful.labeling.forms import Form
 from heedful.labeling.label_file import LabelFile, Record, key_of
 from heedful.labeling.label_index import LabelIndex
 from heedful.labeling.learner import Guess, Learner
-from heedful.labeling.measured import curve, order_helps, sample
 from heedful.labeling.next_text import NextText
-from heedful.labeling.people import Change, People
 from heedful.labeling.pool import WatchedPool
-from heedful.labeling.teaching import Doubt, Lesson, Taught, Texts
+from heedful.labeling.training_process import Doubt, Lesson, Taught, Texts
 
 _SAMPLED = 1_500
 """Texts of the pool among which the most uncertain ones are looked for."""

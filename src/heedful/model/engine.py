@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.model.sights import Sight
+from heedful.model.attention_records import Sight
 
 Floats = NDArray[np.float32]
 Rows = Sequence[Floats] | Floats
@@ -54,7 +54,7 @@ class Engine(Protocol[B_contra]):
 
     @property
     def parts(self) -> Any:
-        """The linear models beside the network, `heedful.runtime.parts.Parts`."""
+        """The linear models beside the network, `heedful.runtime.model_parts.Parts`."""
 
     @property
     def mask(self) -> str | None:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.features.feature_columns import FeatureColumns
+from heedful.model.attention_records import TaggedText
 from heedful.model.decisions import Decision, Kind, Promise, Wish, kind_of, promise_of
 from heedful.model.decisions.label_tree import LabelTree, tree_of
 from heedful.model.decisions.promise import refuse_without_sets
 from heedful.model.engine import NEEDED, Capability, Engine
-from heedful.model.kept_examples import KeptExamples
-from heedful.model.sights import TaggedText
 from heedful.model.text_reading import TextReading
+from heedful.model.training_examples import KeptExamples
 
 B = TypeVar("B")
 A_co = TypeVar("A_co", covariant=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, cast
 
 from torch import Tensor
 
-from heedful.checked import Settings, fit_field, take_name
 from heedful.encoders import (
     BiBlosanConfig,
     BiBlosanEncoder,
@@ -59,6 +58,7 @@ from heedful.nn import Embedding, PretrainedEmbedding, WordEmbedding
 from heedful.nn import pooling as sentence_vectors
 from heedful.nn.heads import ClassifierHead
 from heedful.nn.pooling import Pooling
+from heedful.settings import Settings, fit_field, take_name
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -132,7 +132,7 @@ def register_encoder(name: str, settings: type[Settings], encoder: type[ContextE
 
     Args:
         name: as settings write it.
-        settings: a frozen dataclass that derives from `heedful.checked.Settings`; its fields are the encoder's options.
+        settings: derives from `heedful.settings.Settings`, frozen; its fields are the encoder's options.
         encoder: is built from the width of the word vectors and its settings.
 
     Raises:

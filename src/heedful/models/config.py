@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from heedful.checked import Settings, at_least, ranged, share
 from heedful.nn import Activation
 from heedful.nn.heads import Matching
+from heedful.settings import Settings, at_least, ranged, share
 
 Wide = Literal["none", "linear"]
 """Whether a linear model over words and characters is added to what a network gives."""

@@ -16,11 +16,11 @@ from torch.nn import functional
 
 from heedful.attention import soft_align
 from heedful.attention.randomness import own_generator
-from heedful.checked import Settings, above, at_least, ranged, share
+from heedful.attention_names import MapPlace
 from heedful.encoders.intra_sentence import IntraSentenceConfig, IntraSentenceEncoder
-from heedful.map_places import MapPlace
 from heedful.models.networks import Network, SentenceReader, refuse_weights, shared_out
 from heedful.nn import Activation, Dense, Embedding, two_layers
+from heedful.settings import Settings, above, at_least, ranged, share
 from heedful.structures import Batch, ContextStates, NetworkOutput, Pooled, Sentences, SharedBatch, SideTrace
 
 

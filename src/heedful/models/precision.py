@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from heedful.attention.choice import collect_choices, joined_choices
+from heedful.attention.implementation import collect_choices, joined_choices
 from heedful.errors import check_known
 from heedful.models.networks import Network
 from heedful.nn import VectorTables

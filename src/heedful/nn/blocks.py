@@ -10,10 +10,10 @@ from typing import Literal, get_args
 from torch import Tensor, nn
 
 from heedful.attention import dropout
-from heedful.checked import COUNT, Settings, at_least, ranged, share
 from heedful.errors import check_known
 from heedful.nn.dense import Dense
 from heedful.nn.fused_dense import dense
+from heedful.settings import COUNT, Settings, at_least, ranged, share
 
 Norm = Literal["pre", "post"]
 """``pre`` normalizes what a sublayer reads, ``post`` the sum of it and the sublayer's output."""

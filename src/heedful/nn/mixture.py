@@ -11,8 +11,8 @@ import ctypes
 import torch
 from torch import Tensor
 
-from heedful.attention.choice import check_valid
 from heedful.attention.derivatives import Context, plain_is_wanted
+from heedful.attention.implementation import check_valid
 from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, members
 from heedful.nn.fused_dense import compiled_serves
 

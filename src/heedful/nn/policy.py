@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from heedful.attention import dropout
-from heedful.attention.choice import without_autocast
+from heedful.attention.implementation import without_autocast
 from heedful.attention.randomness import uniform_like
 from heedful.errors import check_known
 from heedful.nn.dense import Activation, Dense, activate

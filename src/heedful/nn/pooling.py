@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import clear_padding, source_to_token
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.nn import Activation, Dense, MultiDimensionalAttention, activate
 from heedful.structures import Pooled
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from heedful.attention import dropout
-from heedful.attention.choice import padding_of
+from heedful.attention.implementation import padding_of
 from heedful.nn.dense import Regularized, glorot_uniform
 from heedful.nn.recurrent_steps import run_gru, run_lstm
 

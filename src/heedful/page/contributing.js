@@ -1,5 +1,5 @@
 // What each word contributes to an answer: one signed number a word, which add up with a base to the log-odds that are
-// shown; see heedful.explain.methods.contributing, which this equals.
+// shown; see heedful.explain.methods.contributions, which this equals.
 
 const EXACT = 7, PAIRS = 48, FEWEST = 16, LONG_TEXT = 40, TOKENS = 20000, STEPS = 64, REACH = 2, OTHERS = 20, ACROSS = 4, LINKS = 6;
 const PHRASES = 5, SHARE = 0.25, LEAST = 0.1, SHOWN = 10, NOTHING = 5e-4;

@@ -18,7 +18,7 @@ from safetensors.torch import save
 from torch import Tensor, from_numpy
 
 from heedful.errors import UsageError
-from heedful.explain.assembling import SIDE_NAMES, quantity_of, side_names
+from heedful.explain.explanation_parts import SIDE_NAMES, quantity_of, side_names
 from heedful.explain.legends import NO_NETWORK, SYSTEMS, caption
 from heedful.export.recording import NetworkTable, Table, tensors_of
 from heedful.export.whole_layers import in_whole_numbers
@@ -26,16 +26,16 @@ from heedful.model.decisions import KINDS, Kind, Promise
 from heedful.model.decisions.label_tree import LabelTree
 from heedful.model.decisions.reject import REJECT, read_reject
 from heedful.page.characters import characters_in_shapes, characters_in_use, normalization_in_use
-from heedful.page.fewer_words import with_fewer_words
 from heedful.page.javascript import operators
-from heedful.page.small_numbers import small_columns, small_network, small_rows, small_sentence
+from heedful.page.quantized_tables import small_columns, small_network, small_rows, small_sentence
+from heedful.page.vocabulary_pruning import with_fewer_words
+from heedful.runtime.attention_recording import read_shown
 from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.encoder_states import EncoderStates
-from heedful.runtime.familiar import FAMILIAR
 from heedful.runtime.loading import read_states
-from heedful.runtime.looking import read_shown
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import TAGGING, TagPart, read_tag_part, tags_decision
+from heedful.runtime.training_texts import FAMILIAR
 from heedful.storage.model_folder import ModelFolder, rounded
 from heedful.text.emoji import EMOJI
 from heedful.text.tokenize import TOKENIZERS
@@ -58,7 +58,7 @@ def model_bytes(
     Args:
         folder: the model.
         description: of its network, from `heedful.export.described`.
-        compact: whether large tables of word vectors are written along axes (`heedful.page.small_numbers`) and not
+        compact: whether large tables of word vectors are written along axes (`heedful.page.quantized_tables`) and not
             in 8 bits, which changes answers a little.
         promise: with which answers have a set or an interval; None where they have none.
         tree: with which answers have the parents of classes that are paths; None where they have none.

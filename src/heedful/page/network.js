@@ -143,7 +143,7 @@ class Step {
   bias(role = "bias") { return this.has(role) ? this.kernels.keep(this.floats(role)) : 0; }
 }
 
-// Which words see which, [length, length], 1 or 0; after heedful.runtime.visibility.
+// Which words see which, [length, length], 1 or 0; after heedful.attention.visibility.
 function visible(mask, length, opened) {
   const keep = new Uint8Array(length * length);
   for (let i = 0; i < length; i += 1)
@@ -657,7 +657,7 @@ function sinusoids(step) {
 const ROWS_KEPT = 4000;  // vectors of a table along axes that are kept
 const rowsOfTable = ({ shape, codes }) => codes?.rows ?? shape[0];
 
-// A row of a table of vectors; one along axes is the sum of so many steps along each (heedful.page.axes).
+// A row of a table of vectors; one along axes is the sum of so many steps along each (heedful.page.principal_axes).
 function vectorAt(table, place) {
   const { shape: [, width], data, scales, codes, kept } = table;
   if (!codes) {

@@ -76,7 +76,7 @@ function tensorsOf(buffer) {
   return [made, about];
 }
 
-// The whole numbers of a table along its axes, one row after the other; see heedful.page.axes. sizes: rows, then the
+// The whole numbers of a table along its axes, one row after the other; see heedful.page.principal_axes. sizes: rows, then the
 // largest number of each axis.
 function codesOf(name, [rows, ...most], packed) {
   const digits = most.map((size) => Math.floor(Math.log(256) / Math.log(2 * size + 1) + 1e-9));

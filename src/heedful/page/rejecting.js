@@ -1,5 +1,5 @@
 // None of these: when no class is answered, since a text is unlike all training texts; see
-// heedful.model.decisions.reject and heedful.runtime.familiar, which this equals.
+// heedful.model.decisions.reject and heedful.runtime.training_texts, which this equals.
 
 const SIGNALS = ["doubt", "flatness", "distance", "new words"];
 const CHECKS = Uint32Array.from({ length: 256 }, (_, byte) => {

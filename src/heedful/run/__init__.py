@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heedful.fronts import imported_on_use
+from heedful.lazy_imports import imported_on_use
 
 if TYPE_CHECKING:
     from heedful.run.evaluate import evaluate_corpus

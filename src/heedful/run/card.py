@@ -12,8 +12,8 @@ import numpy as np
 
 from heedful.data.encoding import EncodedDataset
 from heedful.model.decisions import kind_of
-from heedful.model.kept_examples import KeptExamples
-from heedful.model.kept_sums import KeptSums
+from heedful.model.training_examples import KeptExamples
+from heedful.model.training_sums import KeptSums
 from heedful.models.config import NO_NETWORK
 from heedful.run.column_notes import columns_left_out, columns_of_card
 from heedful.run.learning_on import about_learning_on

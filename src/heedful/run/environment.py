@@ -20,7 +20,7 @@ def describe() -> dict[str, str]:
     import torch
 
     from heedful.attention import native
-    from heedful.runtime import bfloat16_products, whole_products
+    from heedful.runtime import bfloat16_products, int8_products
 
     threads.settle()
     facts = {
@@ -53,7 +53,7 @@ def describe() -> dict[str, str]:
             facts[package] = "not installed"
     kernels = {name: str(value) for name, value in native.status().items()}
     facts.update({f"kernels: {name.replace('_', ' ')}": value for name, value in kernels.items() if value})
-    facts["kernels: products in 8 bits"] = whole_products.form()
+    facts["kernels: products in 8 bits"] = int8_products.form()
     facts["kernels: products in bfloat16"] = bfloat16_products.form()
     return facts
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heedful.attention.masks import parse_mask
-from heedful.checked import changed_fields
 from heedful.data import catalog
 from heedful.encoders.priors import parse_prior
 from heedful.errors import UsageError
@@ -24,6 +23,7 @@ from heedful.run.protocol import GENERATED, protocol_of
 from heedful.run.recipe_files import NETWORK_TABLES, WITHOUT_NETWORK, load_config, override
 from heedful.run.recipe_tables import is_of_a_run, settings_file
 from heedful.run.run_config import DistilConfig, RunConfig
+from heedful.settings import changed_fields
 
 if TYPE_CHECKING:
     from heedful.run.tuning.space import Space

@@ -10,7 +10,7 @@ from typing import Any
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
-from heedful.run.network_goes_on import settings_of_network
+from heedful.run.continued_network import settings_of_network
 from heedful.run.run_config import RunConfig
 from heedful.storage.manifest import manifest_checksum
 from heedful.tasks import Corpora, Source, load_model

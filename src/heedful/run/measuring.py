@@ -22,10 +22,10 @@ from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
 from heedful.explain.explainer import explain, question_about
 from heedful.explain.measured_methods import CONTROLS, MEASURES, MeasuredMethods, TextMeasures, measure_text
+from heedful.explain.method_ranking import KEY
 from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling
-from heedful.explain.methods.deleting import leave_one_out
+from heedful.explain.methods.deletion import leave_one_out
 from heedful.explain.methods.method_names import DEFAULT, check_method
-from heedful.explain.standing import KEY
 from heedful.model.answers import AnyAnswer
 from heedful.storage import replace_folder
 from heedful.storage.fields import read_json

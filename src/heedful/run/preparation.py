@@ -16,9 +16,9 @@ from heedful.data.batching import BucketSampler
 from heedful.data.check import Finding, Report, check_corpora
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
-from heedful.run.decided import decide, remembered
+from heedful.run.continued_network import divided, with_judges
+from heedful.run.decided_by_data import decide, remembered
 from heedful.run.learning_on import continued, learned_from, replaying
-from heedful.run.network_goes_on import divided, with_judges
 from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.run.set_aside import with_aside

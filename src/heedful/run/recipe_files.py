@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from heedful.checked import read_table
 from heedful.errors import UsageError
 from heedful.models import ModelConfig, encoder_problems
 from heedful.run.recipe_tables import is_of_a_run, read_recipe, value_of
 from heedful.run.run_config import RunConfig
+from heedful.settings import read_table
 from heedful.storage.fields import is_table
 from heedful.tasks import task_names, task_problems
 

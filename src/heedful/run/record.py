@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from heedful.checked import read_table
 from heedful.errors import ArtifactError, shown
 from heedful.evaluation import Report
 from heedful.evaluation.report_text import report_html
 from heedful.run.kept_answers import Answers
+from heedful.settings import read_table
 from heedful.storage import write_text
 from heedful.storage.fields import Fields, is_number, is_table, plain_json
 from heedful.storage.layout import Varied

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from torch import nn
 
-from heedful.attention.choice import collect_choices, joined_choices
+from heedful.attention.implementation import collect_choices, joined_choices
 from heedful.data.encoding import EncodedDataset
 from heedful.errors import ArtifactError, DivergedError, OutputError, UsageError, check_known
 from heedful.evaluation import METRICS, Report
@@ -30,12 +30,12 @@ from heedful.run.run_config import RunConfig
 from heedful.storage import write_text
 from heedful.tasks import AnyModel, AnyPrepared, task_named, task_of
 from heedful.tasks.prepared import TRANSFER, Examples
-from heedful.tasks.sentences.chosen_before import CHOSEN
+from heedful.tasks.sentences.previous_choice import CHOSEN
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
 from heedful.training.run_folder import Keeping, RunFolder
-from heedful.training.standing import MEAN_COST
+from heedful.training.run_state import MEAN_COST
 from heedful.training.state import saved_threads
 from heedful.training.train_settings import TrainSettings
 

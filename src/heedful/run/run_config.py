@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from heedful.checked import Settings, above, at_least, changed_fields, inside, one_of, ranged, share, up_to
 from heedful.data.encoding import Truncate
 from heedful.errors import UsageError
 from heedful.features.feature_kinds import wanted_columns
 from heedful.models import ModelConfig
+from heedful.settings import Settings, above, at_least, changed_fields, inside, one_of, ranged, share, up_to
 from heedful.text.boundaries import AUTO
 from heedful.text.markup import Markup
 from heedful.text.tokenize import TOKENIZERS, Tokenizer, tokenizer

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from heedful.checked import read_table
 from heedful.errors import ArtifactError, UsageError, shown
 from heedful.models import NETWORKS, ModelConfig
 from heedful.models.config import NO_NETWORK
-from heedful.run.decided import WIDTHS_OF_RECIPES
+from heedful.run.decided_by_data import WIDTHS_OF_RECIPES
 from heedful.run.run_config import RunConfig
+from heedful.settings import read_table
 from heedful.storage.fields import read_fields
 from heedful.storage.manifest import CONFIG, manifest_checksum
 from heedful.storage.named_models import find_model, find_packaged

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.runtime.kept_rows import KeptRows
 from heedful.runtime.kernels import Floats
+from heedful.runtime.row_cache import KeptRows
 from heedful.runtime.sentence_features import STATES, text_bytes
 from heedful.runtime.weights import read_words_and_weights
 from heedful.storage.fields import read_json

@@ -23,7 +23,7 @@ ACTIVATIONS = {"linear": 0, "elu": 1, "relu": 2}
 """Of dense layers, by their numbers in the kernels."""
 _ALIGNMENT = 64
 SCALES = (0.1, 10.0)
-"""Bounds of the scores that the kernel of additive attention serves; see `heedful.attention.choice`."""
+"""Bounds of the scores that the kernel of additive attention serves; see `heedful.attention.implementation`."""
 
 
 def _load() -> ctypes.CDLL | None:

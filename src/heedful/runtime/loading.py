@@ -22,15 +22,14 @@ from heedful.model.decisions import (
     NumberDecision,
 )
 from heedful.model.decisions.reject import read_reject
-from heedful.model.kept_examples import read_kept_examples
 from heedful.model.text_reading import Limits
+from heedful.model.training_examples import read_kept_examples
 from heedful.runtime.column_part import read_column_part
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
-from heedful.runtime.familiar import read_familiar
-from heedful.runtime.kept_rows import KeptRows
 from heedful.runtime.kernels import Floats
-from heedful.runtime.parts import Parts
+from heedful.runtime.model_parts import Parts
 from heedful.runtime.program import Program
+from heedful.runtime.row_cache import KeptRows
 from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.runtime_reading import RuntimeReading
 from heedful.runtime.sentence_part import read_sentence_part
@@ -38,6 +37,7 @@ from heedful.runtime.sentence_vectors import SentenceVectors
 from heedful.runtime.settings import Settings, read_settings
 from heedful.runtime.tag_model import PlacedReading, Tagger
 from heedful.runtime.tag_part import read_tag_part, tags_decision
+from heedful.runtime.training_texts import read_familiar
 from heedful.runtime.weights import Weights, read_words_and_weights
 from heedful.storage.fields import REMEDY, parsed, read_json
 from heedful.storage.folders import read_settled

@@ -19,8 +19,8 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.chaining import READS, Link
 from heedful.runtime.kernels import Floats, Rows, address
+from heedful.runtime.step_chains import READS, Link
 from heedful.runtime.steps import ACTIVATIONS, WHOLE, Compute, Matrix, Step, Weighing, activate
 
 Make = Callable[[Step], Compute]

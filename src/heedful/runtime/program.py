@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.model.sights import Sight
-from heedful.runtime.chaining import Chosen
+from heedful.model.attention_records import Sight
+from heedful.runtime.attention_recording import align, look, read_shown
 from heedful.runtime.kernels import Floats, Rows
-from heedful.runtime.looking import align, look, read_shown
-from heedful.runtime.stepping import Steps, value_of
+from heedful.runtime.step_chains import Chosen
+from heedful.runtime.step_execution import Steps, value_of
 from heedful.runtime.weights import Weights
 from heedful.runtime.word_values import Ids, Ngrams, WordCounts, Words, WordValues
 

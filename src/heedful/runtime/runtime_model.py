@@ -14,11 +14,11 @@ from heedful.errors import UsageError
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.decisions import Decision
 from heedful.model.engine import NO_NETWORK
-from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model, in_order
 from heedful.model.text_reading import Limits
+from heedful.model.training_examples import KeptExamples
 from heedful.runtime.kernels import Floats
-from heedful.runtime.parts import NO_PARTS, Parts
+from heedful.runtime.model_parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
 from heedful.runtime.runtime_reading import Block, RuntimeReading, each_request
 from heedful.runtime.settings import Settings

@@ -14,7 +14,7 @@ from heedful.features.cells import Cells
 from heedful.features.feature_columns import Row
 from heedful.model.answers import Read
 from heedful.model.text_reading import Limits, listed
-from heedful.runtime.parts import NO_PARTS, Parts
+from heedful.runtime.model_parts import NO_PARTS, Parts
 from heedful.runtime.settings import Settings
 from heedful.runtime.word_values import Ids, Ngrams
 from heedful.text.vocabulary import Vocabulary

@@ -11,9 +11,9 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.chaining import Link
 from heedful.runtime.kernels import Floats, Lengths, Rows
 from heedful.runtime.operators import LINKS, TOGETHER, operator, weighing
+from heedful.runtime.step_chains import Link
 from heedful.runtime.steps import Compute, Step, sigmoid
 
 

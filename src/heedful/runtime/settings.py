@@ -12,7 +12,7 @@ from typing import TypeGuard, get_args
 from heedful.errors import UsageError
 from heedful.model.decisions import KINDS, Kind
 from heedful.model.decisions.reject import REJECT
-from heedful.model.kept_examples import EXAMPLES
+from heedful.model.training_examples import EXAMPLES
 from heedful.runtime.column_part import COLUMNS
 from heedful.runtime.sentence_part import SENTENCE
 from heedful.runtime.tag_part import TAGGING

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.model.attention_records import Sight
 from heedful.model.decisions.decision import finite_row
 from heedful.model.engine import NO_NETWORK, Capability
-from heedful.model.sights import Sight
 from heedful.runtime.kernels import Floats
-from heedful.runtime.parts import NO_PARTS, Parts
+from heedful.runtime.model_parts import NO_PARTS, Parts
 from heedful.runtime.program import Program
 from heedful.runtime.runtime_reading import Block, RuntimeReading, Words, row_of
 from heedful.runtime.word_values import WordCounts

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError, nearest
 from heedful.runtime import bfloat16_products
 from heedful.runtime.bfloat16_products import Bfloat16Packed
+from heedful.runtime.int8_products import MOST_TERMS, Whole, WholePacked, plain_sums, twice
 from heedful.runtime.kernels import ACTIVATIONS as NUMBER_OF
 from heedful.runtime.kernels import Floats, Packed, address, compiled
 from heedful.runtime.weights import Weights
-from heedful.runtime.whole_products import MOST_TERMS, Whole, WholePacked, plain_sums, twice
 
 Keep = NDArray[np.bool_]
 _DEEPEST = 50

@@ -10,8 +10,8 @@ import numpy as np
 
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.answers import ReadWords
+from heedful.model.attention_records import TaggedText
 from heedful.model.decisions.decision import finite_row
-from heedful.model.sights import TaggedText
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.runtime_reading import AnExample, Block, RuntimeReading, Words, single, texts_of

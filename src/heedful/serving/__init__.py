@@ -3,7 +3,7 @@
 The modules that speak HTTP need the extra ``serve`` (Starlette, uvicorn, httptools); they are imported by `run`.
 """
 
-from heedful.serving.bounds import Bounds
+from heedful.serving.request_limits import Bounds
 from heedful.serving.served_model import ServedModel, open_served
 
 __all__ = ["Bounds", "ServedModel", "open_served"]

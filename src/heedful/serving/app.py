@@ -21,7 +21,6 @@ from heedful.serving.bodies import (
     read_input,
     read_texts,
 )
-from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import (
     OPENMETRICS,
     PROMETHEUS,
@@ -33,9 +32,11 @@ from heedful.serving.counters import (
 )
 from heedful.serving.explaining import Explaining, with_further
 from heedful.serving.guarded_app import Access, GuardedApp, Handler
+from heedful.serving.model_store import Served, Shelf
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, plain_json
 from heedful.serving.request_columns import with_columns
+from heedful.serving.request_limits import Bounds, Refused
 from heedful.serving.served_model import Vector
 from heedful.serving.sets import (
     promise_for,
@@ -45,7 +46,6 @@ from heedful.serving.sets import (
     tree_wish_of,
     wish_of,
 )
-from heedful.serving.shelf import Served, Shelf
 from heedful.text.characters import json_line
 
 _OPEN = ("/health/live", "/health/ready", *PAGES)

@@ -13,8 +13,8 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 
 from heedful.errors import DataError, OutputError, UsageError
-from heedful.serving.bounds import Refused
 from heedful.serving.counters import Counters
+from heedful.serving.request_limits import Refused
 from heedful.serving.served_model import Request, ServedModel, Vector
 from heedful.text.characters import json_line
 

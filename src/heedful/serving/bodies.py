@@ -10,7 +10,7 @@ from typing import NoReturn
 from heedful.errors import nearest
 from heedful.explain.methods.method_names import METHODS
 from heedful.explain.neighbors import MOST
-from heedful.serving.bounds import Refused
+from heedful.serving.request_limits import Refused
 from heedful.serving.served_model import Request
 from heedful.storage.fields import is_list, is_table, plain_json
 

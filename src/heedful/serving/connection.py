@@ -19,7 +19,7 @@ import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from heedful.serving.bounds import Bounds, Refused
+from heedful.serving.request_limits import Bounds, Refused
 
 KEEP_ALIVE = 20
 """Seconds for which a connection is kept that sends no further request."""

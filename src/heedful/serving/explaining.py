@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from heedful.errors import UsageError
 from heedful.machine.canceling import Cancel, canceled_by
 from heedful.serving.bodies import FEATURES_OF, NEIGHBORS, POLICY_STEPS
-from heedful.serving.bounds import Refused
+from heedful.serving.request_limits import Refused
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation

@@ -19,9 +19,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from heedful.serving.assets import POLICY
 from heedful.serving.bodies import read_object, refuse_other_media
-from heedful.serving.bounds import Bounds, Refused
 from heedful.serving.counters import Counters
 from heedful.serving.replies import PROMISE, mistake, refusal
+from heedful.serving.request_limits import Bounds, Refused
 
 _HEADERS = [
     (b"cache-control", b"no-store"),

@@ -9,7 +9,7 @@ from heedful.features.feature_kinds import KINDS
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer, WordsRead
 from heedful.model.decisions.conformal import METHODS as SET_METHODS
 from heedful.model.role_spans import RoleSpan
-from heedful.serving.bounds import Bounds
+from heedful.serving.request_limits import Bounds
 from heedful.serving.schemas import Schema, list_of, record, schema_of
 from heedful.version import __version__
 

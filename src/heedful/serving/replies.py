@@ -9,7 +9,7 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from heedful.serving.bounds import Refused
+from heedful.serving.request_limits import Refused
 from heedful.text.characters import json_line
 
 LINES = "application/x-ndjson"

@@ -24,11 +24,11 @@ from heedful.machine.heartbeat import beat
 from heedful.machine.signals import hangup_terminates, let_terminate
 from heedful.opening import Truncate
 from heedful.serving.app import Access, App
-from heedful.serving.bounds import Bounds
 from heedful.serving.counters import Counters, SummedCounts
+from heedful.serving.model_store import Shelf, Tasks, opener
+from heedful.serving.request_limits import Bounds
 from heedful.serving.server import run
-from heedful.serving.shelf import Shelf, Tasks, opener
-from heedful.serving.watch import Watch
+from heedful.serving.watchdog import Watch
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

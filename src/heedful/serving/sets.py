@@ -12,7 +12,7 @@ from heedful.errors import UsageError, nearest
 from heedful.model.decisions import Wish
 from heedful.model.decisions.conformal import METHODS
 from heedful.serving.bodies import FEATURES, ParsedRequest, kind_of_value, read_list, read_one, wrong
-from heedful.serving.bounds import Refused
+from heedful.serving.request_limits import Refused
 
 if TYPE_CHECKING:
     from heedful.model.decisions import Promise

@@ -25,12 +25,12 @@ from heedful.machine.child import Failed, end_all, is_passing, send, wait_for_al
 from heedful.machine.heartbeat import BEAT
 from heedful.machine.signals import CaughtSignals
 from heedful.serving.counters import keep_counts_of_ended
-from heedful.serving.place import Place, Running
+from heedful.serving.model_store import Tasks
 from heedful.serving.private_folder import temporary_folder
 from heedful.serving.server import AT_ONCE
 from heedful.serving.service import Service, Worker
-from heedful.serving.shelf import Tasks
-from heedful.serving.watch import patience
+from heedful.serving.watchdog import patience
+from heedful.serving.worker_slot import Place, Running
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

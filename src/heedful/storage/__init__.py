@@ -1,6 +1,5 @@
 """Files and folders that a crash, a full disk or a second process cannot leave half written."""
 
-from heedful.storage.clashes import note_read, operation
 from heedful.storage.folders import (
     add_folder,
     read_settled,
@@ -11,6 +10,7 @@ from heedful.storage.folders import (
 )
 from heedful.storage.lock import LOCK, alone, holds
 from heedful.storage.manifest import sha256
+from heedful.storage.overwriting import note_read, operation
 from heedful.storage.ownership import is_empty
 from heedful.storage.writing import (
     TEMPORARY,

@@ -9,7 +9,7 @@ package works with real types and a wrong file is refused with one line that nam
     peak = fields.whole("peak") if "peak" in fields else None
     train = fields.part("train")  # the fields of a table in it; messages name them "train.…"
 
-Settings have checks of their own, for ranges and names: see `heedful.checked`.
+Settings have checks of their own, for ranges and names: see `heedful.settings`.
 """
 
 from __future__ import annotations

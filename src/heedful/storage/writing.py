@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO
 
 from heedful.errors import OutputError
-from heedful.storage.clashes import leads_to, note_written
 from heedful.storage.manifest import listed
+from heedful.storage.overwriting import leads_to, note_written
 
 TEMPORARY = ".tmp-"
 """Beginning of the names of files and folders that are being written."""
@@ -192,7 +192,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
     Raises:
         OutputError: if it cannot be written; the old content then stays.
-        UsageError: if it is a file that the same command reads (`heedful.storage.clashes`).
+        UsageError: if it is a file that the same command reads (`heedful.storage.overwriting`).
     """
     with plain_errors(path):
         path = leads_to(path)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.checked import ranged
 from heedful.errors import UsageError, check_known
 from heedful.evaluation import Report, classification_metrics
+from heedful.settings import ranged
 from heedful.storage.fields import Fields, is_number, is_table
 from heedful.tasks.sentences.limit_options import LimitOptions
-from heedful.training.standing import MEAN_COST
+from heedful.training.run_state import MEAN_COST
 
 
 def _stated(costs: Mapping[str, object]) -> str:

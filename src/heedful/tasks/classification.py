@@ -21,7 +21,7 @@ from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, calibration, classification_metrics, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
-from heedful.evaluation.counted import Cell, count_cells, evaluate_cells
+from heedful.evaluation.streaming_reports import Cell, count_cells, evaluate_cells
 from heedful.model.answers import Answer
 from heedful.model.decisions import ClassDecision
 from heedful.model.decisions.decision import finite
@@ -38,21 +38,21 @@ from heedful.tasks.class_costs import (
 )
 from heedful.tasks.class_loss import LOSS, distilled_loss, loss_of_classes, weights_of_classes
 from heedful.tasks.prepared import Files, Prepared
-from heedful.tasks.sentences.chosen_before import ChosenSettings
 from heedful.tasks.sentences.class_means import means_join
 from heedful.tasks.sentences.contrast import Partnered, check_head, contrast, fit_linear_head
 from heedful.tasks.sentences.fitting_reject import rejecting
-from heedful.tasks.sentences.learned_before import LearnedBefore
 from heedful.tasks.sentences.linear_targets import ClassTargets
-from heedful.tasks.sentences.network_before import take_weights
 from heedful.tasks.sentences.part_rows import TaughtRows, sentence_rows
-from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
+from heedful.tasks.sentences.previous_choice import ChosenSettings
+from heedful.tasks.sentences.previous_network import take_weights
+from heedful.tasks.sentences.previous_part import LearnedBefore
+from heedful.tasks.sentences.report_inputs import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
 from heedful.tasks.tables import PAIR, TEXT, Table
 from heedful.tasks.words.lexicon import Words
-from heedful.training.standing import MEAN_COST
+from heedful.training.run_state import MEAN_COST
 from heedful.training.step import Objective, TrainingData
 
 if TYPE_CHECKING:

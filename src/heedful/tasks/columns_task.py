@@ -26,7 +26,7 @@ from heedful.structures import NetworkOutput
 from heedful.tasks.labels import LabelSetsTask
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import ColumnTargets
-from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
+from heedful.tasks.sentences.report_inputs import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.used_settings import SENTENCES
 from heedful.tasks.tables import TEXT, Table

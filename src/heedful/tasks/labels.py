@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from heedful.checked import at_least, ranged
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, LabelSet
 from heedful.data.gold import Targets, has_gold, with_unseen
@@ -27,17 +26,18 @@ from heedful.model.decisions import LabelsDecision
 from heedful.models import ModelConfig, Network, SentenceEncoder, VectorNetwork, classifier_head
 from heedful.nn.heads import ClassifierHead
 from heedful.nn.policy import with_policy
+from heedful.settings import at_least, ranged
 from heedful.structures import NetworkOutput
-from heedful.tasks.sentences.by_folds import OutOfFold
+from heedful.tasks.sentences.cross_validation import OutOfFold
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import FlagTargets
 from heedful.tasks.sentences.part_rows import TaughtRows
-from heedful.tasks.sentences.reported import example_weights, gold_of, group_of_each, notes_of, unseen_of
+from heedful.tasks.sentences.report_inputs import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import SENTENCES
 from heedful.tasks.tables import TEXT, Table
-from heedful.training.standing import MEAN_COST
+from heedful.training.run_state import MEAN_COST
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:

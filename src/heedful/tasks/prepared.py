@@ -260,7 +260,7 @@ class Prepared(Generic[Dataset_co, Lexicon_co]):
             [N, 1 + Y + V] float32, are the number of the class (-1 without a label), the teacher's probabilities (zeros
             without a prediction), and its sentence vectors (V is 0 if they are not learned); of
             several labels, scores and numbers they are those of "train", mixed with the teacher's answers.
-        decided: settings that the data decided, by their dotted names; see `heedful.run.decided`.
+        decided: settings that the data decided, by their dotted names; see `heedful.run.decided_by_data`.
         before: the model that the run begins with; None for none.
         start: the model that gives the network its first weights; None for none.
     """

@@ -21,7 +21,7 @@ from heedful.structures import NetworkOutput
 from heedful.tasks.prepared import Corpora
 from heedful.tasks.sentences.limit_options import LimitOptions
 from heedful.tasks.sentences.linear_targets import ClassTargets
-from heedful.tasks.sentences.reported import example_weights, gold_of
+from heedful.tasks.sentences.report_inputs import example_weights, gold_of
 from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.used_settings import PAIRS

@@ -20,9 +20,9 @@ from heedful.data.readers.text_fields import read_requests
 from heedful.errors import UsageError
 from heedful.model.answers import AnyAnswer
 from heedful.model.engine import Engine
-from heedful.model.kept_examples import KeptExamples
 from heedful.model.model import Model
 from heedful.model.text_reading import Limits, TextReading, listed
+from heedful.model.training_examples import KeptExamples
 from heedful.models import ModelConfig
 from heedful.models.precision import has_rounded_weights
 from heedful.storage.named_models import find_model
@@ -33,7 +33,7 @@ from heedful.tasks.torch_engine import TorchEngine
 
 if TYPE_CHECKING:
     from heedful.explain import Explanation
-    from heedful.model.held_scores import HeldScores
+    from heedful.model.held_out_scores import HeldScores
 
 A_co = TypeVar("A_co", bound=AnyAnswer, covariant=True)
 

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from heedful.checked import read_table
 from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser
 from heedful.errors import ArtifactError, DataError, MissingExtraError, UsageError
 from heedful.model.decisions.reject import Reject
-from heedful.model.kept_examples import KeptExamples
-from heedful.model.kept_sums import KeptSums
+from heedful.model.training_examples import KeptExamples
+from heedful.model.training_sums import KeptSums
 from heedful.models import ModelConfig, encoder_problems
 from heedful.runtime.column_part import ColumnPart
-from heedful.runtime.familiar import Familiar
-from heedful.runtime.parts import Parts
+from heedful.runtime.model_parts import Parts
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
+from heedful.runtime.training_texts import Familiar
+from heedful.settings import read_table
 from heedful.storage.fields import Fields
 from heedful.storage.manifest import CONFIG, LABELS, VOCABULARY, WEIGHTS
 from heedful.storage.model_folder import ModelFolder

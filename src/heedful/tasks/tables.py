@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from heedful.checked import fit
 from heedful.data.examples import Corpus
 from heedful.data.readers.class_folders import find_named, sum_of_folder
 from heedful.data.readers.reading import Reading
@@ -22,6 +21,7 @@ from heedful.errors import DataError, UsageError, nearest
 from heedful.features.feature_kinds import refuse_roles, wanted_columns
 from heedful.model.decisions import kind_of
 from heedful.models import ModelConfig
+from heedful.settings import fit
 from heedful.storage import sha256
 from heedful.tasks.prepared import Files
 

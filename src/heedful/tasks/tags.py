@@ -39,7 +39,7 @@ from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.corpus_reading import in_whole
 from heedful.tasks.prepared import TRANSFER, Files, Prepared, Taught
 from heedful.tasks.schema import TextSettings
-from heedful.tasks.sentences.reported import UNJUDGED, group_of_each, notes_of
+from heedful.tasks.sentences.report_inputs import UNJUDGED, group_of_each, notes_of
 from heedful.tasks.sentences.used_settings import WORDS, vectors_problem
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.words.lexicon import Words

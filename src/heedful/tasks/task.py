@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeVar
 
 from torch import nn
 
-from heedful.checked import Settings, read_table
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import RequestFiles
 from heedful.model.answers import AnyAnswer
 from heedful.model.decisions import kind_of
 from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig
+from heedful.settings import Settings, read_table
 from heedful.storage.model_folder import ModelFolder
 from heedful.tasks.prepared import Dataset, Lexicon, Model
 from heedful.tasks.task_gold import TaskGold

@@ -15,11 +15,11 @@ from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset, Truncate
 from heedful.data.examples import Example
 from heedful.explain.from_output import sight_of
+from heedful.model.attention_records import Sight
 from heedful.model.decisions.decision import finite
 from heedful.model.engine import NO_NETWORK, Capability, Floats, Rows
-from heedful.model.sights import Sight
 from heedful.models import Network, VectorNetwork
-from heedful.runtime.parts import Parts
+from heedful.runtime.model_parts import Parts
 from heedful.structures import Batch
 from heedful.text.vocabulary import PieceVocabulary, mask_of
 from heedful.text.wide_part import PhraseRule

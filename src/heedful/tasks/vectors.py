@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.checked import Settings, at_least, ranged
 from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
@@ -23,6 +22,7 @@ from heedful.models import JoinedEncoder, ModelConfig, Network, SentenceVectorNe
 from heedful.nn import Embedding
 from heedful.nn.pooling import SourceToToken
 from heedful.runtime.sentence_vectors import similarity, words_of_texts
+from heedful.settings import Settings, at_least, ranged
 from heedful.structures import Batch
 from heedful.tasks.prepared import Files
 from heedful.tasks.saved_model import as_corpus

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from heedful.attention.randomness import drawing_from, seeded
-from heedful.map_places import MapPlace
+from heedful.attention_names import MapPlace
 from heedful.models.networks import Network
 from heedful.nn.embedding import WordEmbedding
 from heedful.structures import Batch, SharedBatch

@@ -16,12 +16,12 @@ from heedful.machine.signals import StopRequest
 from heedful.machine.torch_state import own_torch_state
 from heedful.storage.ownership import WITHOUT_NETWORK
 from heedful.training.breakage import FEW_TEXTS, Sign, Watch, sample
+from heedful.training.checkpointing import Keeper
 from heedful.training.distributed import settled, share_weights, start_fabric
-from heedful.training.keeper import Keeper
 from heedful.training.optim import build_optimizer, learning_rate_factor
 from heedful.training.progress import Cost, Reporter, Silent
 from heedful.training.run_folder import Keeping, RunFolder
-from heedful.training.standing import StopReason
+from heedful.training.run_state import StopReason
 from heedful.training.state import checkpoint_exists, saved_threads, trainable_weights
 from heedful.training.step import GradientStep, Objective, StepResult, TrainingData
 from heedful.training.train_settings import TrainSettings

@@ -17,9 +17,9 @@ from heedful.storage.fields import Fields, read_json
 from heedful.storage.layout import STATE_FILES
 from heedful.storage.manifest import MANIFEST, verify_manifest, write_json, write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
-from heedful.training.believing import check_optimizer, check_tensors, read_record
+from heedful.training.checkpoint_checks import check_optimizer, check_tensors, read_record
 from heedful.training.optim import Optimizers
-from heedful.training.standing import TrainState
+from heedful.training.run_state import TrainState
 from heedful.training.train_settings import Schedule, TrainSettings
 
 _TENSORS, _STATE = STATE_FILES

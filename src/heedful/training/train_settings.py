@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from heedful.checked import Settings, above, at_least, inside, ranged, share
+from heedful.settings import Settings, above, at_least, inside, ranged, share
 
 OptimizerName = Literal["adadelta", "adam", "adagrad"]
 Direction = Literal["max", "min"]

@@ -4,7 +4,7 @@ import torch
 
 from heedful.attention import additive_attention
 from heedful.attention.additive import choose_additive
-from heedful.attention.choice import Choice, collect_choices, joined_choices, record_choice
+from heedful.attention.implementation import Choice, collect_choices, joined_choices, record_choice
 from heedful.attention.tensorized import choose_tensorized, tensorized_attention
 from heedful.attention.visibility import Band
 

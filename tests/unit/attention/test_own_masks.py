@@ -13,16 +13,16 @@ import torch
 from torch import Tensor
 
 from forked_commands import run_program
-from heedful import TextClassifier, checked, from_pretrained
+from heedful import TextClassifier, from_pretrained, settings
 from heedful.attention import masks as known
 from heedful.attention.masks import Mask, forward, parse_mask, register_mask
 from heedful.attention.visibility import Band
-from heedful.checked import Settings
 from heedful.encoders import ContextEncoder, DisanConfig, DisanEncoder, MssanConfig, MssanEncoder, MtsaConfig
 from heedful.encoders.priors import Prior, parse_prior
 from heedful.errors import UsageError
 from heedful.models import ENCODERS, POOLINGS, build, register_encoder, register_pooling
 from heedful.nn.pooling import Pooling
+from heedful.settings import Settings
 from heedful.structures import ContextStates, Pooled, Sentences
 
 PAGE = Path(__file__).parents[3] / "docs" / "own-masks.md"
@@ -90,7 +90,7 @@ def _registered() -> Iterator[None]:
     ENCODERS.pop("mine")
     POOLINGS.pop("last")
     build._OWN_POOLINGS.clear()
-    checked._FURTHER.clear()
+    settings._FURTHER.clear()
 
 
 def test_a_registered_mask_reads_back_from_its_text() -> None:
@@ -180,9 +180,9 @@ def test_encoders_and_poolings_have_names_that_settings_can_write(name: Any) -> 
 
 
 def test_what_is_no_class_is_no_encoder_and_no_pooling() -> None:
-    for settings, encoder in ((MineConfig, None), (None, MineEncoder), (dict, MineEncoder)):
+    for own, encoder in ((MineConfig, None), (None, MineEncoder), (dict, MineEncoder)):
         with pytest.raises(UsageError, match=r"register_encoder\('other'\): expected a"):
-            register_encoder("other", settings, encoder)  # type: ignore[arg-type]
+            register_encoder("other", own, encoder)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"register_pooling\('other'\): expected a class"):
         register_pooling("other", None)  # type: ignore[arg-type]
     assert "other" not in ENCODERS

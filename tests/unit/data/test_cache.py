@@ -11,7 +11,7 @@ from heedful.data.encoding import EncodedDataset, encode
 from heedful.data.examples import Example
 from heedful.data.gold import class_targets
 from heedful.data.tokens import tokenize_corpus
-from heedful.storage.scratch import released
+from heedful.storage.growing_arrays import released
 from heedful.storage.writing import token
 from heedful.text.vocabulary import Vocabulary
 

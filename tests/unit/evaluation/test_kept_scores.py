@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from heedful.evaluation import bootstrap_interval, evaluate_scores
-from heedful.evaluation.counted import KeptScores
 from heedful.evaluation.metrics import number_metrics
 from heedful.evaluation.significance import little_bootstraps
+from heedful.evaluation.streaming_reports import KeptScores
 
 N = 8_000
 

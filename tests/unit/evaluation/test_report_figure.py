@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heedful.drawing import write_figure
 from heedful.errors import MissingExtraError, UsageError
 from heedful.evaluation import evaluate_scores
 from heedful.evaluation.report_figure import draw_report
+from heedful.figure_style import write_figure
 from made_reports import LENGTHS, made_report
 
 

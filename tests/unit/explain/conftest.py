@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from heedful.attention_names import MapPlace
 from heedful.explain import SYSTEMS, DeletionScore, Explanation, SentenceView
 from heedful.explain.legends import default_notes
-from heedful.map_places import MapPlace
 
 HOSTILE = '<script>alert(1)</script> "it\'s" & ‮evil‬ שלום 😀 $x^2$ 日本語 \x1b[31mred \ud800 end'
 

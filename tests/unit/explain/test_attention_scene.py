@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from heedful.attention_names import MapPlace
 from heedful.explain import Explanation, SentenceView, render_html
 from heedful.explain.attention_scene import alignments_of, keys_of, maps_of, squares_of
-from heedful.map_places import MapPlace
 
 WORDS = ("a", "dull", "film")
 FORWARD = np.tril(np.full((3, 3), 0.5), -1)

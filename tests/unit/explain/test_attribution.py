@@ -11,8 +11,8 @@ import pytest
 
 from heedful.errors import DataError, UsageError
 from heedful.explain import Attribution, Explanation, render_html, render_text
+from heedful.explain.method_ranking import KEY, Standing, standing_of
 from heedful.explain.signed_words import signed_level, sum_of
-from heedful.explain.standing import KEY, Standing, standing_of
 from heedful.text.characters import cells
 
 

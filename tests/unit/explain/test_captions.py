@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from heedful.attention_names import MapPlace
 from heedful.explain import SentenceView
 from heedful.explain.legends import by_caption, caption
-from heedful.map_places import MapPlace
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import pytest
 from described import FROZEN, MODELS, ROWS, WIDTH, built
 from heedful.errors import ArtifactError, UsageError
 from heedful.explain.explainer import explain
+from heedful.explain.method_ranking import KEY, Standing
 from heedful.explain.methods import MethodChoice, Sampling
-from heedful.explain.standing import KEY, Standing
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load
 from heedful.storage.manifest import CONFIG, MODEL_FILES, write_json, write_manifest

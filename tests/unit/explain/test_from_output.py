@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from heedful.attention_names import MapPlace
 from heedful.errors import UsageError
 from heedful.explain import SYSTEMS, SentenceView, explanation_from
-from heedful.map_places import MapPlace
 from heedful.structures import ContextStates, NetworkOutput, Pooled, SideTrace
 
 FORWARD, BACKWARD = MapPlace("forward"), MapPlace("backward")

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from heedful.attention_names import MapPlace
 from heedful.explain import (
     SYSTEMS,
     Explanation,
@@ -24,7 +25,6 @@ from heedful.explain import (
 from heedful.explain.figures import _lines
 from heedful.explain.legends import NO_NETWORK, POOLINGS, by_caption, map_note
 from heedful.explain.summary import maps_to_draw, opened_against
-from heedful.map_places import MapPlace
 from heedful.models import ModelConfig
 from heedful.models import build as building
 from heedful.structures import Batch, NetworkOutput, Sentences

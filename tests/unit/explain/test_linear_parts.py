@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from heedful.explain.linear_parts import linear_shares, nothing
+from heedful.runtime.model_parts import Parts
 from heedful.runtime.pair_features import ExampleFeatures
-from heedful.runtime.parts import Parts
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.shared_rows import SharedRows

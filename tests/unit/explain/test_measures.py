@@ -21,7 +21,7 @@ from heedful.explain.measured_methods import (
     rank_correlation,
 )
 from heedful.explain.methods import Question
-from heedful.explain.methods.question import Kept
+from heedful.explain.methods.answer_function import Kept
 
 SIGNED = frozenset({"right", "wrong"})
 

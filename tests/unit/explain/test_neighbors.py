@@ -16,8 +16,8 @@ from heedful.explain.explanation import Explanation
 from heedful.explain.neighbors import Neighbor, neighbors
 from heedful.opening import open_model
 from heedful.serving.bodies import read_one
-from heedful.serving.bounds import Refused
 from heedful.serving.explaining import with_further
+from heedful.serving.request_limits import Refused
 from heedful.serving.served_model import open_served
 from heedful.storage.model_folder import load_model_folder
 

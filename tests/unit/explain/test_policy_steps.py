@@ -12,7 +12,7 @@ from heedful.errors import UsageError
 from heedful.explain import Explanation, PolicySteps, render_html, render_text
 from heedful.models import ModelConfig
 from heedful.tasks import TextSettings, build_network, task_named
-from heedful.tasks.sentences.recorded import trace_sentence
+from heedful.tasks.sentences.network_records import trace_sentence
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = ("the", "film", "story", "was", "dull", "superb")

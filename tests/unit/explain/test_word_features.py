@@ -13,7 +13,7 @@ from heedful.explain.legends import caption
 from heedful.explain.word_features import WordFeatures, feature_lines, feature_map, feature_shares
 from heedful.models import ModelConfig
 from heedful.tasks import TextSettings, build_network, task_named
-from heedful.tasks.sentences.recorded import trace_sentence
+from heedful.tasks.sentences.network_records import trace_sentence
 from heedful.text.vocabulary import Vocabulary
 
 WORDS = ("the", "film", "story", "was", "dull", "superb", "glass")

@@ -13,7 +13,7 @@ import tiny
 from heedful.errors import UsageError
 from heedful.export.whole_layers import HALF_HEADING, HEADING
 from heedful.models import ModelConfig
-from heedful.runtime import chaining, kernels, load, operators, steps, whole_products
+from heedful.runtime import int8_products, kernels, load, operators, step_chains, steps
 from heedful.storage.manifest import CARD, CONFIG
 from heedful.tasks import Predictor, TextSettings, build_network
 from heedful.text.vocabulary import Vocabulary
@@ -61,14 +61,14 @@ def test_answers_are_near_those_in_floats_and_no_text_depends_on_others(folder: 
 
 
 def test_every_form_and_numpy_answer_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found, before = load(folder).logits(TEXTS), whole_products.form()
-    for form in whole_products.FORMS if kernels.compiled() else ():
+    found, before = load(folder).logits(TEXTS), int8_products.form()
+    for form in int8_products.FORMS if kernels.compiled() else ():
         try:
-            whole_products.use_form(form)
+            int8_products.use_form(form)
         except UsageError:
             continue
         assert (load(folder).logits(TEXTS) == found).all()
-        whole_products.use_form(before)
+        int8_products.use_form(before)
     monkeypatch.setattr(kernels, "LIBRARY", None)
     # What feeds a layer differs in its last bits, which may move a number by one step of 254.
     assert np.abs(load(folder).logits(TEXTS) - found).max() < 2e-3 * np.abs(found).max()
@@ -100,10 +100,10 @@ def test_a_layer_that_only_the_next_one_reads_is_computed_with_it(
 
     def counted(*given: object) -> object:
         calls.append(len(given))
-        return whole_products.twice(*given)
+        return int8_products.twice(*given)
 
     chained = load(folder).logits(TEXTS)
-    monkeypatch.setattr(chaining, "_CHAIN", None)
+    monkeypatch.setattr(step_chains, "_CHAIN", None)
     monkeypatch.setattr(steps, "twice", counted)
     found = load(folder).logits(TEXTS)
     assert calls

@@ -13,8 +13,8 @@ import pytest
 from desks import Desk
 from heedful.labeling import label_file
 from heedful.labeling.labeling_app import LabelingApp
-from heedful.serving.bounds import Bounds
 from heedful.serving.guarded_app import Access
+from heedful.serving.request_limits import Bounds
 from served import InProcess
 
 KEY = b"a-key-of-some-length"

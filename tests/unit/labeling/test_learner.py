@@ -11,7 +11,7 @@ import pytest
 from forked_commands import CONTEXT
 from heedful.labeling.forms import form_of
 from heedful.labeling.learner import FIRST, Learner
-from heedful.labeling.teaching import Lesson, Taught, taught
+from heedful.labeling.training_process import Lesson, Taught, taught
 from heedful.machine.child import Failed, send
 from waiting import PATIENCE
 

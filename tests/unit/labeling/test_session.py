@@ -15,7 +15,7 @@ from heedful.errors import DataError
 from heedful.labeling import next_text
 from heedful.labeling.learner import FIRST, Guess
 from heedful.labeling.session import Conflict
-from heedful.labeling.teaching import Doubt, Taught
+from heedful.labeling.training_process import Doubt, Taught
 
 
 @pytest.fixture

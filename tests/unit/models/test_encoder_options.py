@@ -8,9 +8,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from heedful.checked import fit
 from heedful.errors import UsageError
 from heedful.models import ENCODERS, NETWORKS, ModelConfig, encoder_config
+from heedful.settings import fit
 
 MISTAKES = [
     ("mssan", "heads", 4, "must be a list; got 4"),

@@ -25,7 +25,7 @@ from heedful.explain.explainer import explain
 from heedful.models import ModelConfig
 from heedful.page.javascript import EXPORTED, engine, module
 from heedful.runtime import load
-from heedful.runtime.whole_products import GROUP, plain_sums
+from heedful.runtime.int8_products import GROUP, plain_sums
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 from heedful_lab.repository import javascript_package

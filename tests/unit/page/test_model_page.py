@@ -22,7 +22,7 @@ from browsing import Opened
 from heedful.models import ModelConfig
 from heedful.page import javascript, model_page
 from heedful.runtime import load
-from heedful.runtime.parts import NO_PARTS
+from heedful.runtime.model_parts import NO_PARTS
 from heedful.tasks import TextSettings, build_network, load_model, task_named
 from heedful.text.unknown_words import NgramRule
 from heedful.text.vocabulary import Vocabulary
@@ -213,7 +213,7 @@ def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_operators_are_those_of_the_runtime() -> None:
     """One that only the runtime has is refused; see `test_page_answers`."""
-    from heedful.runtime.stepping import OPERATORS
+    from heedful.runtime.step_execution import OPERATORS
 
     assert javascript.operators() <= set(OPERATORS)
     assert len(javascript.operators()) >= 33

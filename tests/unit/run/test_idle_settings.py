@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from heedful.checked import changed_fields
 from heedful.errors import UsageError
 from heedful.run.idle_settings import RULES, idle_in_file, idle_in_space, idle_settings, load_noted
 from heedful.run.recipe_files import load_config, to_toml
 from heedful.run.run_config import RunConfig
 from heedful.run.tuning.space import read_space
+from heedful.settings import changed_fields
 from heedful.storage.installed import recipe_names
 from whole_settings import leaves
 

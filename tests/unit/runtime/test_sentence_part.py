@@ -16,8 +16,8 @@ from heedful.errors import ArtifactError, UsageError
 from heedful.explain.explainer import explain
 from heedful.models import ModelConfig
 from heedful.runtime import load
+from heedful.runtime.model_parts import NO_PARTS
 from heedful.runtime.pair_features import ExampleFeatures
-from heedful.runtime.parts import NO_PARTS
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
 from heedful.storage.manifest import CONFIG, MODEL_FILES, write_manifest

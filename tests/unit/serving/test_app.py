@@ -27,7 +27,7 @@ from heedful.explain.methods import MethodChoice
 from heedful.machine.canceling import in_steps
 from heedful.serving import Bounds, ServedModel, open_served
 from heedful.serving.bodies import model_name
-from heedful.serving.bounds import Refused
+from heedful.serving.request_limits import Refused
 from heedful.text.characters import json_line
 from served import WORDS, InProcess, in_process, save_model
 from waiting import PATIENCE, until
@@ -466,13 +466,15 @@ def test_an_error_that_no_request_has_caused_ends_no_thread(
 def test_a_thread_that_has_ended_or_hangs_makes_the_server_unready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from heedful.serving import watch
+    from heedful.serving import watchdog
 
     engine, ended = Slow(), list[int]()
-    monkeypatch.setattr(watch.os, "_exit", ended.append)
+    monkeypatch.setattr(watchdog.os, "_exit", ended.append)
     with in_process({"one": tmp_path}, open_folder=lambda _: engine) as app:
         shelf, found = app.app._shelf, list[Any]()
-        alone, worker = (watch.Watch(app.app, shelf, app.log.append, worker=each) for each in (False, True))
+        alone, worker = (
+            watchdog.Watch(app.app, shelf, app.log.append, worker=each) for each in (False, True)
+        )
         alone._patience = worker._patience = 0.0
         alone.look()
         assert app.ask("/health/ready").status == 200
@@ -544,7 +546,7 @@ def test_a_new_folder_that_cannot_be_read_for_now_is_tried_again(
             except OSError as error:
                 raise OutputError(f"{folder}: cannot be copied") from error
 
-        monkeypatch.setattr("heedful.serving.shelf.LOOK", 0.0)
+        monkeypatch.setattr("heedful.serving.model_store.LOOK", 0.0)
         shelf._open_folder = full
         for _ in range(4):
             shelf.look()

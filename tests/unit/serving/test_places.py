@@ -24,7 +24,7 @@ from waiting import Ending, until
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("httptools")
-places = pytest.importorskip("heedful.serving.place")
+places = pytest.importorskip("heedful.serving.worker_slot")
 supervisor = pytest.importorskip("heedful.serving.supervisor")
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="has processes that stop")
 LOG: list[str] = []

@@ -24,7 +24,7 @@ from waiting import PATIENCE, until
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("httptools")
-place = pytest.importorskip("heedful.serving.place")
+place = pytest.importorskip("heedful.serving.worker_slot")
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="finds the workers in /proc")
 LINES = {"accept": "application/x-ndjson"}
 TWO = ("--workers", "2")

@@ -9,14 +9,14 @@ import pytest
 import heedful
 import heedful.runtime
 from heedful import TextClassifier
-from heedful.drawing import check_figure
 from heedful.errors import ArtifactError, UsageError
 from heedful.explain import Explanation, SentenceView
+from heedful.figure_style import check_figure
 from heedful.opening import open_model
 from heedful.storage import replace_folder
 from heedful.storage.checked_paths import checked_path
 from heedful.tasks import load_model
-from heedful.text.opening import find_file
+from heedful.text.text_files import find_file
 
 
 def filled(path: Any) -> None:

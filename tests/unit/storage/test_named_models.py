@@ -14,7 +14,7 @@ import pytest
 import heedful
 import tiny
 from heedful.errors import ArtifactError, DataError, HeedfulError, OutputError, UsageError
-from heedful.serving.shelf import named
+from heedful.serving.model_store import named
 from heedful.storage import named_models
 from heedful.storage.entry_points import EntryPoint
 from heedful.storage.named_models import find_model, push_model

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.baselines.kept_boards import kept_note
+from heedful.baselines.saved_boards import kept_note
 from heedful.bulk.output_folder import OutputFolder
 from heedful.data.cache import read_stored, write_stored
 from heedful.errors import ArtifactError

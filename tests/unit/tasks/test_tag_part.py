@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heedful.baselines.beside import beside_source
-from heedful.baselines.show import render
+from heedful.baselines.board_text import render
+from heedful.baselines.run_baselines import beside_source
 from heedful.baselines.tag_board import TagRun, tag_board
 from heedful.baselines.tag_rival import CRF, TagRival, TagSplit
 from heedful.data.examples import Corpus, Example, WordTags

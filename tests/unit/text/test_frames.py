@@ -14,7 +14,7 @@ import pytest
 
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError, MissingExtraError
-from heedful.text.opening import find_file
+from heedful.text.text_files import find_file
 
 Compress = Callable[[bytes], bytes]
 NAMES = {"xz": "a.csv.xz", "bz2": "a.csv.bz2"}

@@ -10,7 +10,7 @@ from heedful.data.readers.role_files import read_role_spans
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError, UsageError
 from heedful.text.limits import LINE, ROWS, UNPACKED
-from heedful.text.opening import find_file
+from heedful.text.text_files import find_file
 from heedful.text.vectors import read_vectors
 from packers import PACKERS
 

@@ -22,9 +22,9 @@ from heedful.tasks.sentences.fitting_wide import (
     wide_settings,
     with_fit,
 )
-from heedful.tasks.sentences.joining import FittedPart, Joining
 from heedful.tasks.sentences.linear_fits import interpolated, log_ratios
 from heedful.tasks.sentences.linear_targets import ClassTargets
+from heedful.tasks.sentences.part_weights import FittedPart, Joining
 from heedful.text.wide_part import WIDE, PhraseRule, WidePart
 from tiny import texts
 

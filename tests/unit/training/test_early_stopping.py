@@ -5,7 +5,7 @@ import math
 import pytest
 
 from heedful.errors import UsageError
-from heedful.training.standing import JOINED_LOSS, MEAN_COST, Best
+from heedful.training.run_state import JOINED_LOSS, MEAN_COST, Best
 from heedful.training.train_settings import Direction
 
 

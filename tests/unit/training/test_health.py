@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from heedful.map_places import MapPlace
+from heedful.attention_names import MapPlace
 from heedful.models import ModelConfig, Network, TextNetwork
 from heedful.models.build import build_sentence_encoder, classifier_head
 from heedful.nn.dense import Dense

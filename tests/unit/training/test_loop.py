@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from heedful.errors import DivergedError, Interrupted, OutputError, UsageError
-from heedful.training import keeper, loop
+from heedful.training import checkpointing, loop
 from heedful.training import progress as cost
 from heedful.training.loop import fit
 from heedful.training.run_folder import Keeping
@@ -325,7 +325,7 @@ def test_the_cost_of_a_resumed_run_is_that_of_all_its_parts(
 
         return call
 
-    monkeypatch.setattr(keeper, "save_state", taking(1000.0, keeper.save_state))
+    monkeypatch.setattr(checkpointing, "save_state", taking(1000.0, checkpointing.save_state))
     data, settings = ToyData(), toy_settings(epochs=2, save_steps=3)
 
     def run(folder: Path, objective=cross_entropy, *, resume: bool = False):

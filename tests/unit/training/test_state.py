@@ -14,7 +14,7 @@ from heedful.storage.manifest import MANIFEST, write_manifest
 from heedful.storage.model_folder import load_tensors, save_tensors
 from heedful.training.optim import Optimizers, build_optimizer
 from heedful.training.run_folder import RunFolder
-from heedful.training.standing import Best, TrainState
+from heedful.training.run_state import Best, TrainState
 from heedful.training.state import checkpoint_exists, copy_weights, load_state, restore_weights, save_state
 from heedful.training.train_settings import OptimizerName, OptimizerSettings
 from toy_training import ToyData, ToyNetwork, cross_entropy, toy_settings, train_toy

@@ -11,10 +11,10 @@ import pytest
 import torch
 
 import tiny
+from heedful.attention_names import MapPlace
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.tasks import load_model
-from heedful.tasks.sentences.recorded import trace_sentence
+from heedful.tasks.sentences.network_records import trace_sentence
 from heedful_lab.reproduce import Order, draw_figure, find_table, make, tables
 from heedful_lab.reproduce.listing import list_tables
 from heedful_lab.reproduce.plan import systems

@@ -123,7 +123,7 @@ def test_what_does_not_suit_is_refused_in_one_line(
 def test_without_the_laboratory_a_line_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: Path
 ) -> None:
-    monkeypatch.setattr("heedful.cli.plugged.installed", lambda group: {})
+    monkeypatch.setattr("heedful.cli.plugins.installed", lambda group: {})
     done = tiny.run(*measuring(data), "--out", tmp_path)
     assert done.code == 2
     assert "heedful baselines --sizes" in done.err

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from heedful.checked import read_table
 from heedful.errors import UsageError
 from heedful.models import ModelConfig
+from heedful.settings import read_table
 from heedful.structures import Batch, Sentences
 from heedful_lab.translation.decoder import DecoderConfig
 from heedful_lab.translation.translation_network import TranslationConfig, TranslationNetwork

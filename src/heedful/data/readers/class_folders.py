@@ -13,7 +13,7 @@ from heedful.data.readers.record_files import Record
 from heedful.data.readers.text_lines import DAMAGE, check_encoding, damaged, encoding_of, open_text
 from heedful.errors import DataError
 from heedful.text.limits import LINE
-from heedful.text.opening import find_file
+from heedful.text.text_files import find_file
 
 
 def is_class_folder(path: Path) -> bool:
@@ -70,7 +70,7 @@ def folder_problem(path: Path) -> str:
 
 
 def found_data(path: str | Path) -> Path:
-    """Return the file of a name, or the folder of classes that it is; see `heedful.text.opening.find_file`."""
+    """Return the file of a name, or the folder of classes that it is; see `heedful.text.text_files.find_file`."""
     path = Path(path)
     return path if is_class_folder(path) else find_file(path)
 

@@ -214,7 +214,7 @@ def options_of(kind: type[Own], options: Mapping[str, object]) -> Own:
     Raises:
         UsageError: listing every option that is unknown or of another type.
     """
-    from heedful.checked import read_table
+    from heedful.settings import read_table
 
     problems: list[str] = []
     own = read_table(kind, options, "data.options.", problems)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from heedful.checked import Settings
 from heedful.data.examples import Corpus, Frame
 from heedful.data.parses import is_number, is_word
 from heedful.data.readers.corpus_builder import CorpusBuilder
@@ -14,6 +13,7 @@ from heedful.data.readers.reading import options_of
 from heedful.data.readers.role_columns import read_role_columns, tags_or_none
 from heedful.data.readers.text_lines import bare_suffix, find_file, numbered_blocks
 from heedful.errors import DataError, UsageError
+from heedful.settings import Settings
 from heedful.text.bio import Span
 
 _MARK = "# global.columns ="

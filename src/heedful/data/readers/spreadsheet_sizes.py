@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from heedful.errors import DataError
 from heedful.text.limits import Limit
-from heedful.text.opening import DAMAGE
+from heedful.text.text_files import DAMAGE
 
 BOOK = Limit("HEEDFUL_MAX_SPREADSHEET", 1 << 30, "bytes")
 """What a spreadsheet may take in memory; ten million short cells."""

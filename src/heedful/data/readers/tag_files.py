@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from heedful.checked import Settings
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.reading import RequestFiles, options_of
@@ -17,6 +16,7 @@ from heedful.data.readers.tag_records import holds_tokens, tagged_records
 from heedful.data.readers.text_lines import bare_suffix, find_file
 from heedful.data.readers.written_labels import checked_name
 from heedful.errors import DataError, UsageError
+from heedful.settings import Settings
 from heedful.text.bio import (
     OUTSIDE,
     SPAN_MARKS,

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from heedful.errors import DataError, UsageError
 from heedful.text.limits import LINE
-from heedful.text.opening import (
+from heedful.text.text_files import (
     COMPRESSED,
     DAMAGE,
     Recoded,
@@ -77,7 +77,7 @@ def open_text(file: Path, encoding: str = "utf-8") -> BinaryIO:
     A file whose first bytes are a mark of UTF-16 or UTF-32 is read as such, whatever the encoding asked for.
 
     Args:
-        file: see `heedful.text.opening.open_bytes`.
+        file: see `heedful.text.text_files.open_bytes`.
         encoding: of the file.
 
     Returns:

@@ -4,7 +4,7 @@
 `shapley` need nothing else; `gradients` needs the network, and torch. `method_names` finds a method by its name.
 """
 
+from heedful.explain.methods.answer_function import Question
 from heedful.explain.methods.method_names import METHODS, WITH_TORCH, MethodChoice, Sampling, attribute
-from heedful.explain.methods.question import Question
 
 __all__ = ["METHODS", "WITH_TORCH", "MethodChoice", "Question", "Sampling", "attribute"]

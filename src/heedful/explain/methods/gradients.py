@@ -31,7 +31,7 @@ class OnVectors:
     Attributes:
         vectors: of each side, [1, n, D].
         value: takes vectors of each side, [M, n, D]; returns numbers, [M].
-        of: what the number is; see `heedful.explain.methods.question.Question`.
+        of: what the number is; see `heedful.explain.methods.answer_function.Question`.
         lengths: words of each side; what is behind them is padding.
     """
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from heedful.errors import UsageError, check_known
 from heedful.explain.attribution import Attribution
-from heedful.explain.methods.deleting import ORDERS, occlusion, shapley
-from heedful.explain.methods.question import Question
+from heedful.explain.methods.answer_function import Question
+from heedful.explain.methods.deletion import ORDERS, occlusion, shapley
 
 DEFAULT = "contributions"
 METHODS = (DEFAULT, "attention", "gradient", "integrated", "occlusion", "shapley")

@@ -24,7 +24,7 @@ from heedful.model.decisions.conformal import (
 from heedful.model.decisions.decision import Decision
 from heedful.model.decisions.kinds import Kind
 from heedful.model.decisions.label_columns import column_places
-from heedful.model.held_scores import HeldScores, held_scores
+from heedful.model.held_out_scores import HeldScores, held_scores
 
 NO_ROWS = (
     "coverage: this model keeps no scores of rows that it was not trained on; train it again with --set "

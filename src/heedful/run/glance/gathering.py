@@ -14,7 +14,7 @@ from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Interval, Reliability, accuracy_interval
 from heedful.evaluation.calibration import reliability
-from heedful.evaluation.confident import rank_suspects
+from heedful.evaluation.confident_learning import rank_suspects
 from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
 from heedful.explain.word_sums import WordSum
@@ -94,7 +94,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A label that the model doubts; see `heedful.evaluation.confident`.
+    """A label that the model doubts; see `heedful.evaluation.confident_learning`.
 
     Attributes:
         place: in `Glance.examples`.

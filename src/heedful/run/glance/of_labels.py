@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heedful.data.examples import Example, LabelSet
 from heedful.evaluation import accuracy_interval
 from heedful.evaluation.column_report import known_cells
-from heedful.evaluation.confident import rank_suspects
+from heedful.evaluation.confident_learning import rank_suspects
 from heedful.model.answers import LabelsAnswer
 from heedful.model.decisions.label_columns import column_places
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest

@@ -29,7 +29,7 @@ from heedful.run.tuning.store import (
 from heedful.storage import remove_folder
 from heedful.training.progress import MetricsLog, Reporter, number_of
 from heedful.training.run_folder import RunFolder
-from heedful.training.standing import MEAN_COST
+from heedful.training.run_state import MEAN_COST
 from heedful.training.state import saved_step
 
 if TYPE_CHECKING:

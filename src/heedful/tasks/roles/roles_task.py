@@ -33,7 +33,7 @@ from heedful.tasks.prepared import Files
 from heedful.tasks.roles.role_model import RolePredictor
 from heedful.tasks.roles.role_predicates import RoleAnswer
 from heedful.tasks.schema import TextSettings
-from heedful.tasks.sentences.reported import group_of_each, notes_of
+from heedful.tasks.sentences.report_inputs import group_of_each, notes_of
 from heedful.tasks.sentences.used_settings import WORDS
 from heedful.tasks.tables import check_options, one_file_a_part
 from heedful.tasks.words.reading_settings import refuse_leaving_out

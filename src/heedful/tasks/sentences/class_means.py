@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.tasks.sentences.blocked_rows import DenseRows
-from heedful.tasks.sentences.by_folds import PartRows
-from heedful.tasks.sentences.joining import Joining
+from heedful.tasks.sentences.cross_validation import PartRows
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, Floats
+from heedful.tasks.sentences.part_weights import Joining
+from heedful.tasks.sentences.row_blocks import DenseRows
 
 Rows = NDArray[np.floating]
 FEW_EACH = 10

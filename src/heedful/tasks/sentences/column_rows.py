@@ -14,7 +14,7 @@ from heedful.errors import UsageError
 from heedful.features.feature_columns import FeatureColumns, Row
 from heedful.runtime.column_part import ColumnPart
 from heedful.tasks.schema import About
-from heedful.tasks.sentences.by_folds import PartRows
+from heedful.tasks.sentences.cross_validation import PartRows
 from heedful.tasks.sentences.fitting_wide import FitSetting
 from heedful.tasks.sentences.linear_fits import LinearFit
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.model.kept_sums import KeptSums
+from heedful.model.training_sums import KeptSums
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import Floats
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from heedful.data.encoding import EncodedDataset
 from heedful.model.decisions.conformal import threshold
 from heedful.model.decisions.reject import SIGNALS, STEPS, Reject, doubts
-from heedful.model.held_scores import HeldScores
-from heedful.runtime.familiar import Familiar, distances, unit_rows, word_number
+from heedful.model.held_out_scores import HeldScores
 from heedful.runtime.pair_features import ExampleFeatures
+from heedful.runtime.training_texts import Familiar, distances, unit_rows, word_number
 from heedful.tasks.sentences.limit_options import ASIDE, STRANGERS, refuse_too_few
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Ragged
-from heedful.storage.scratch import released
+from heedful.storage.growing_arrays import released
 from heedful.tasks.sentences.linear_fits import LinearFit, fit_linear, interpolated, log_ratios
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
-from heedful.tasks.sentences.turned_rows import MOST_DIRECTIONS, Rows, TurnedRows
+from heedful.tasks.sentences.principal_rows import MOST_DIRECTIONS, Rows, TurnedRows
 from heedful.tasks.sentences.wide_rows import WideRows
 from heedful.text.wide_part import CHARACTERS, PhraseRule, WidePart
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Ragged
-from heedful.model.kept_sums import KeptSums
+from heedful.model.training_sums import KeptSums
 from heedful.tasks.sentences.discriminant import Discriminant, Solved
 from heedful.tasks.sentences.fitting_wide import MOST_FEATURES, MOST_WEIGHTS, empty_part
 from heedful.tasks.sentences.linear_fits import LinearFit

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from heedful.checked import Settings, ranged
 from heedful.errors import UsageError
+from heedful.settings import Settings, ranged
 
 ASIDE = "aside"
 """The name of the part that nothing is fitted to and nothing chosen by."""

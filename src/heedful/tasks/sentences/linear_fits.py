@@ -15,7 +15,7 @@ from heedful.tasks.sentences.linear_targets import (
     LinearTargets,
     NumberTargets,
 )
-from heedful.tasks.sentences.turned_rows import Rows, TurnedRows, whole
+from heedful.tasks.sentences.principal_rows import Rows, TurnedRows, whole
 from heedful.tasks.sentences.wide_rows import WideRows
 
 STEPS = 100

@@ -21,11 +21,11 @@ from heedful.runtime.loading import packaged_states
 from heedful.runtime.pair_features import ExampleFeatures, Pairing
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
-from heedful.storage.scratch import GrowingArray
+from heedful.storage.growing_arrays import GrowingArray
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks.schema import About
-from heedful.tasks.sentences.by_folds import FOLDS, PartRows
 from heedful.tasks.sentences.column_rows import BESIDE, column_rows
+from heedful.tasks.sentences.cross_validation import FOLDS, PartRows
 from heedful.tasks.sentences.fitting_wide import (
     DENSE_STRENGTHS,
     PAIR_STRENGTHS,
@@ -37,12 +37,12 @@ from heedful.tasks.sentences.fitting_wide import (
     wide_settings,
     with_fit,
 )
-from heedful.tasks.sentences.joining import Joining
+from heedful.tasks.sentences.joint_fit import forms, may_join
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import LinearTargets
+from heedful.tasks.sentences.part_weights import Joining
+from heedful.tasks.sentences.principal_rows import in_blocks
 from heedful.tasks.sentences.sentence_model import SentenceModel
-from heedful.tasks.sentences.together import forms, may_join
-from heedful.tasks.sentences.turned_rows import in_blocks
 from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
 from heedful.training.stages import stage

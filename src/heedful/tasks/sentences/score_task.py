@@ -18,12 +18,12 @@ from heedful.data.gold import Targets, score_targets
 from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import DataError
 from heedful.evaluation import Report, evaluate_scores
-from heedful.evaluation.counted import KeptScores
+from heedful.evaluation.streaming_reports import KeptScores
 from heedful.model.answers import Answer
 from heedful.model.decisions.decision import finite
 from heedful.models import ModelConfig
 from heedful.tasks.prepared import Prepared
-from heedful.tasks.sentences.reported import gold_of, group_of_each, notes_of
+from heedful.tasks.sentences.report_inputs import gold_of, group_of_each, notes_of
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.words.lexicon import Words

@@ -20,7 +20,7 @@ from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import Answer
 from heedful.model.decisions import Decision, ScoreDecision
 from heedful.model.decisions.decision import finite
-from heedful.model.kept_sums import KeptSums
+from heedful.model.training_sums import KeptSums
 from heedful.models import VectorNetwork
 from heedful.models.config import NO_NETWORK
 from heedful.tasks.corpus_reading import EncodedReading
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from heedful.explain import Explanation
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.word_features import WordFeatures
-    from heedful.tasks.sentences.chosen_before import ChosenSettings
-    from heedful.tasks.sentences.joining import Joining
-    from heedful.tasks.sentences.learned_before import LearnedBefore
-    from heedful.tasks.sentences.network_before import Recalled
+    from heedful.tasks.sentences.part_weights import Joining
+    from heedful.tasks.sentences.previous_choice import ChosenSettings
+    from heedful.tasks.sentences.previous_network import Recalled
+    from heedful.tasks.sentences.previous_part import LearnedBefore
 
 
 _BLOCK = 1024
@@ -262,13 +262,13 @@ class SentenceModel(TextModel[A_co]):
 
     def features_of(self, word: str, texts: Sequence[str], count: int = 8) -> WordFeatures:
         """See `Model.features_of`."""
-        from heedful.tasks.sentences.recorded import read_features
+        from heedful.tasks.sentences.network_records import read_features
 
         return read_features(self, word, texts, count)
 
     def policy_of(self, texts: Mapping[str, str]) -> tuple[PolicySteps, ...]:
         """See `Model.policy_of`."""
-        from heedful.tasks.sentences.recorded import read_policy
+        from heedful.tasks.sentences.network_records import read_policy
 
         return read_policy(self, texts)
 

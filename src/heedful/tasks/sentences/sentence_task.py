@@ -22,7 +22,7 @@ from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report
 from heedful.model.decisions.decision import finite
-from heedful.model.held_scores import HeldScores
+from heedful.model.held_out_scores import HeldScores
 from heedful.models import (
     NETWORKS,
     ModelConfig,
@@ -36,17 +36,17 @@ from heedful.nn import Embedding
 from heedful.structures import Batch
 from heedful.tasks.prepared import Files, Shared
 from heedful.tasks.schema import TextSettings
-from heedful.tasks.sentences.by_folds import FOLDS, OutOfFold
-from heedful.tasks.sentences.chosen_before import ChosenSettings
+from heedful.tasks.sentences.cross_validation import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
-from heedful.tasks.sentences.joining import Joined, Steady
-from heedful.tasks.sentences.keeping import Keeping, kept_examples
-from heedful.tasks.sentences.keeping_sums import learn_on_by_sums, sums_of
-from heedful.tasks.sentences.left_over import left_over, lessons_of
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
-from heedful.tasks.sentences.network_before import Recalled
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
-from heedful.tasks.sentences.reported import UNJUDGED, equally_weighted, gold_of, weights_of
+from heedful.tasks.sentences.part_weights import Joined, Steady
+from heedful.tasks.sentences.previous_choice import ChosenSettings
+from heedful.tasks.sentences.previous_network import Recalled
+from heedful.tasks.sentences.report_inputs import UNJUDGED, equally_weighted, gold_of, weights_of
+from heedful.tasks.sentences.residual_gold import left_over, lessons_of
+from heedful.tasks.sentences.stored_examples import Keeping, kept_examples
+from heedful.tasks.sentences.stored_sums import learn_on_by_sums, sums_of
 from heedful.tasks.sentences.taught_task import Model, TaughtSentences
 from heedful.tasks.sentences.used_settings import sentence_problems
 from heedful.tasks.tables import Table

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Ragged
-from heedful.storage.scratch import GrowingArray, released
-from heedful.tasks.sentences.blocked_rows import BlockedRows
+from heedful.storage.growing_arrays import GrowingArray, released
 from heedful.tasks.sentences.linear_targets import Floats
+from heedful.tasks.sentences.row_blocks import BlockedRows
 from heedful.text.wide_part import CHARACTERS, WidePart
 
 if TYPE_CHECKING:

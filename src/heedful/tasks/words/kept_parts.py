@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.errors import UsageError
-from heedful.model.kept_examples import EXAMPLES, KeptExamples, read_kept_examples
-from heedful.model.kept_sums import SUMS, KeptSums, read_kept_sums
+from heedful.model.training_examples import EXAMPLES, KeptExamples, read_kept_examples
+from heedful.model.training_sums import SUMS, KeptSums, read_kept_sums
 from heedful.runtime.column_part import ColumnPart, read_column_part
-from heedful.runtime.familiar import FAMILIAR, Familiar, read_familiar
 from heedful.runtime.loading import read_states
 from heedful.runtime.sentence_part import SENTENCE, SentencePart, read_sentence_part
 from heedful.runtime.tag_part import SHAPES, TAGGING, TagPart, read_tag_part
+from heedful.runtime.training_texts import FAMILIAR, Familiar, read_familiar
 from heedful.text.wide_part import PhraseRule, WidePart
 
 State = dict[str, Tensor]

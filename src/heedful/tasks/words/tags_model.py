@@ -16,8 +16,8 @@ from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.machine.torch_state import own_torch_state
 from heedful.model.answers import TagsAnswer
+from heedful.model.attention_records import TaggedText
 from heedful.model.engine import Floats
-from heedful.model.sights import TaggedText
 from heedful.models import WordTagger
 from heedful.structures import Batch
 from heedful.tasks.corpus_reading import EncodedExamples, WordReading

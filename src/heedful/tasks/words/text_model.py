@@ -16,8 +16,8 @@ from heedful.data.parses import parse_if_possible
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.export import describe
 from heedful.model.decisions.reject import REJECT
-from heedful.model.kept_examples import EXAMPLES
-from heedful.model.kept_sums import SUMS
+from heedful.model.training_examples import EXAMPLES
+from heedful.model.training_sums import SUMS
 from heedful.models import ModelConfig, Network
 from heedful.nn import PretrainedEmbedding
 from heedful.runtime.column_part import COLUMNS

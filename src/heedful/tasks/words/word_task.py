@@ -26,7 +26,7 @@ from heedful.model.decisions.reject import read_reject
 from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig, Network, encoder_embedding, word_embedding
 from heedful.models.config import NO_NETWORK
-from heedful.models.expected import fit_tensors
+from heedful.models.expected_tensors import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
 from heedful.storage.model_folder import VOCABULARY, ModelFolder

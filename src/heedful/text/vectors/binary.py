@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError
-from heedful.text.opening import COMPRESSED, DAMAGE, damaged, open_bytes
+from heedful.text.text_files import COMPRESSED, DAMAGE, damaged, open_bytes
 from heedful.text.vectors.initial import WordVectors, chosen_rows
 
 _PIECE = 1 << 20
@@ -26,7 +26,7 @@ class ByteReader:
     """A stream of bytes with a position, whose errors name the file and the byte.
 
     Args:
-        stream: from `heedful.text.opening.open_bytes`.
+        stream: from `heedful.text.text_files.open_bytes`.
         file: the file.
 
     Attributes:

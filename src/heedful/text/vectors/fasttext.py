@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.text.opening import COMPRESSED, open_bytes
+from heedful.text.text_files import COMPRESSED, open_bytes
 from heedful.text.vectors.binary import ByteReader, check_finite, decoded
 from heedful.text.vectors.initial import Matrix, Speller, WordVectors, chosen_rows
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError
-from heedful.text.opening import numbered_lines
+from heedful.text.text_files import numbered_lines
 from heedful.text.vectors.initial import Matrix, Speller, WordVectors
 from heedful.text.vectors.plain import blocks_of, parse_numbers, split_block
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import DataError
-from heedful.text.opening import find_file, numbered_lines
+from heedful.text.text_files import find_file, numbered_lines
 from heedful.text.vectors.binary import decoded
 from heedful.text.vectors.initial import WordVectors
 

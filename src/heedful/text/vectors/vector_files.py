@@ -13,7 +13,7 @@ from typing import Literal
 from heedful.errors import DataError
 from heedful.storage.shared_rows import kept_rows
 from heedful.text.limits import UNPACKED
-from heedful.text.opening import find_file, open_bytes
+from heedful.text.text_files import find_file, open_bytes
 from heedful.text.vectors.binary import ByteReader, read_word2vec
 from heedful.text.vectors.fasttext import MAGIC, read_fasttext
 from heedful.text.vectors.floret import HEADER, read_floret

@@ -16,8 +16,8 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.reading import Reading
 from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import DataError
-from heedful.text.opening import find_file
 from heedful.text.pipes import is_spooled, pipes_kept
+from heedful.text.text_files import find_file
 from waiting import PATIENCE
 
 ROWS = [("who", "pos"), ("where, and\nwhen", "neg")]
@@ -144,7 +144,7 @@ def test_a_pipe_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_was_a_pipe_is_gone_with_the_process(tmp_path: Path) -> None:
-    code = "import sys; from heedful.text.opening import find_file; print(find_file('/dev/stdin'))"
+    code = "import sys; from heedful.text.text_files import find_file; print(find_file('/dev/stdin'))"
     run = subprocess.run(
         [sys.executable, "-c", code],
         input=b"who\n",

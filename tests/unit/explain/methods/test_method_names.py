@@ -10,7 +10,7 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling, attribute
-from heedful.explain.methods.question import Kept
+from heedful.explain.methods.answer_function import Kept
 
 WEIGHTS = np.array([0.5, -0.2, 0.1, 0.0, 0.3, -0.1, 0.05, 0.2, -0.3, 0.15])
 

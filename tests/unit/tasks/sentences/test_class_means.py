@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from heedful.tasks.sentences import linear_fits
-from heedful.tasks.sentences.by_folds import PartRows
 from heedful.tasks.sentences.class_means import class_means, means_join, too_few_each, without_itself
+from heedful.tasks.sentences.cross_validation import PartRows
 from heedful.tasks.sentences.linear_fits import weigh
 from heedful.tasks.sentences.linear_targets import ClassTargets
 

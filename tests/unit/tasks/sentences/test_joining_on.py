@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heedful.tasks.sentences.joining import LIMITS, FittedPart, Halved, Steady
 from heedful.tasks.sentences.linear_targets import ClassTargets
+from heedful.tasks.sentences.part_weights import LIMITS, FittedPart, Halved, Steady
 
 GOLD = np.array([0, 1, 2, 1])
 

@@ -8,7 +8,7 @@ from heedful.estimators import TextClassifier
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.storage.shared_rows import SharedRows
-from heedful.tasks.sentences.by_folds import PartRows
+from heedful.tasks.sentences.cross_validation import PartRows
 from heedful.tasks.sentences.fitting_wide import FitSetting
 from heedful.tasks.sentences.linear_targets import ClassTargets
 from heedful.tasks.sentences.part_rows import on_dev, rows_of_names

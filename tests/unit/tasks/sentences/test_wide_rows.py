@@ -56,7 +56,7 @@ def test_products_have_the_bits_of_those_of_one_sparse_matrix(rows: WideRows) ->
 def test_fits_have_the_bits_of_those_on_one_sparse_matrix(
     rows: WideRows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heedful.tasks.sentences.turned_rows.MOST_DIRECTIONS", 10)
+    monkeypatch.setattr("heedful.tasks.sentences.principal_rows.MOST_DIRECTIONS", 10)
     places = np.arange(0, len(FEATURES), 3)
     rows, classes = rows[places], CLASSES.of(places)
     one, other = Fitter(rows.whole(), classes), Fitter(rows, classes)

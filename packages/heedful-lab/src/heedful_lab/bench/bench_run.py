@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from heedful.checked import ranged
 from heedful.errors import UsageError, check_known
+from heedful.settings import ranged
 from heedful_lab.bench.bench_report import BenchReport
 from heedful_lab.bench.cases import Case, Shape, cases, traffic
 from heedful_lab.bench.timing import (

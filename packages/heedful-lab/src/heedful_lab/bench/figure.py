@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from heedful.drawing import INK, LINE, SOFT, write_figure
 from heedful.errors import UsageError
+from heedful.figure_style import INK, LINE, SOFT, write_figure
 from heedful_lab.bench.bench_report import BenchReport
 from heedful_lab.bench.timing import Row
 

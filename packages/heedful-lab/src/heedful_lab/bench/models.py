@@ -10,11 +10,11 @@ from typing import get_args
 
 import numpy as np
 
-from heedful.checked import at_least, ranged
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import Corpus, Example
 from heedful.errors import nearest
 from heedful.models.precision import Precision
+from heedful.settings import at_least, ranged
 from heedful.tasks import Predictor
 from heedful_lab.bench.bench_systems import PEER, SYSTEMS, Trainee, inference, settings_of, training
 from heedful_lab.bench.cases import cases

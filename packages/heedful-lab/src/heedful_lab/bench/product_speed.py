@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heedful.runtime import bfloat16_products, kernels, whole_products
+from heedful.runtime import bfloat16_products, int8_products, kernels
 from heedful.runtime.bfloat16_products import Bfloat16Packed
+from heedful.runtime.int8_products import WholePacked
 from heedful.runtime.kernels import Packed
-from heedful.runtime.whole_products import WholePacked
 
 SIZES = ((640, 300, 300), (640, 600, 600), (10, 300, 300), (10, 600, 600))
 """Rows, inputs and outputs of the products."""
@@ -59,7 +59,7 @@ def product_speeds(turns: int) -> Iterator[Product]:
     }
     if not all(busy.values()):
         return
-    forms = {"float32": instructions(), "bfloat16": bfloat16_products.form(), "int8": whole_products.form()}
+    forms = {"float32": instructions(), "bfloat16": bfloat16_products.form(), "int8": int8_products.form()}
     generator = np.random.default_rng(0)
     for rows, terms, outputs in SIZES:
         x, matrix = (

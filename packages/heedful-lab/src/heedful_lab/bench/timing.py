@@ -13,8 +13,8 @@ from typing import TypeVar
 import torch
 
 import heedful
-from heedful.checked import Settings, at_least, ranged
 from heedful.machine.processors import cpu_info, flags
+from heedful.settings import Settings, at_least, ranged
 
 Step = Callable[[], None]
 Name = TypeVar("Name", bound=Hashable)

@@ -156,7 +156,7 @@ def _time_parts(
     earlier: tuple[Path, ...],
     print_line: Say,
 ) -> tuple[Report, Files]:
-    from heedful.drawing import check_figure
+    from heedful.figure_style import check_figure
     from heedful_lab.bench import draw, joined, read, run_bench, write
     from heedful_lab.bench.bench_run import FULL, QUICK
     from heedful_lab.bench.figure import WHAT

@@ -225,7 +225,7 @@ def asked(trees: dict[str, ast.Module], texts: dict[Path, str], ran: dict[str, i
     readers = [
         name
         for name, tree in trees.items()
-        if name not in ("heedful.checked", "heedful.storage.fields") and reads_by_hand(tree)
+        if name not in ("heedful.settings", "heedful.storage.fields") and reads_by_hand(tree)
     ]
     writers = [name for name, tree in trees.items() if name != "heedful.tables" and writes_tables(tree)]
     sizes = f"{len(here):,} / {sum(lines[path] for path in here):,}"

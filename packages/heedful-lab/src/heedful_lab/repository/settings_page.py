@@ -17,9 +17,9 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from heedful.checked import Settings
 from heedful.models import ENCODERS
 from heedful.run.run_config import RunConfig
+from heedful.settings import Settings
 from heedful.storage import write_text
 from heedful.tables import markdown_table
 from heedful.tasks.registry import TASKS, all_tasks

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, bars_behind, line_looks, plain_axes, write_figure
 from heedful.errors import ArtifactError, UsageError
+from heedful.figure_style import INK, bars_behind, line_looks, plain_axes, write_figure
 from heedful_lab.reproduce.cell_runs import Result, Runs
 from heedful_lab.reproduce.plan import Column, Table
 
@@ -34,7 +34,7 @@ def draw_by_length(result: Result, path: Path | str, dpi: int = 200) -> Path:
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file; see `heedful.drawing.write_figure`.
+        The file; see `heedful.figure_style.write_figure`.
 
     Raises:
         UsageError: for another suffix, or if the table has no such columns or no runs.

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, line_looks, plain_axes, write_figure
 from heedful.errors import UsageError
+from heedful.figure_style import INK, line_looks, plain_axes, write_figure
 from heedful.run.record import RunFigures
 from heedful_lab.reproduce.cell_runs import Result
 from heedful_lab.reproduce.plan import Column
@@ -78,7 +78,7 @@ def draw_learning_curves(result: Result, path: Path | str, dpi: int = 200) -> Pa
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file; see `heedful.drawing.write_figure`.
+        The file; see `heedful.figure_style.write_figure`.
 
     Raises:
         UsageError: for another suffix, or if no run kept its dev figures.

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
 from heedful.errors import UsageError
+from heedful.figure_style import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
 from heedful_lab.reproduce.cell_runs import Result
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heedful.drawing import INK, LINE, SOFT, check_figure, write_figure
 from heedful.errors import UsageError, check_known
 from heedful.explain.panels import paint_heat_map
 from heedful.explain.summary import Grid
+from heedful.figure_style import INK, LINE, SOFT, check_figure, write_figure
 from heedful.storage import write_text
 from heedful_lab.reproduce.answering import check_budget, load_models, origin_of
 from heedful_lab.reproduce.plan import Table
@@ -45,7 +45,7 @@ def draw_panels(title: str, panels: Sequence[Panel], path: Path | str, dpi: int 
         dpi: dots per inch of a PNG.
 
     Returns:
-        The file; see `heedful.drawing.write_figure`.
+        The file; see `heedful.figure_style.write_figure`.
     """
     return write_figure(path, lambda: _figure(title, panels), WHAT, dpi)
 

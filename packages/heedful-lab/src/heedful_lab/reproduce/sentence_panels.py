@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from heedful.attention_names import MapPlace
 from heedful.errors import UsageError, nearest
 from heedful.explain.legends import caption
-from heedful.map_places import MapPlace
 from heedful.structures import ContextStates, Maps, SideTrace
 from heedful.tasks import Predictor
-from heedful.tasks.sentences.recorded import trace_sentence
+from heedful.tasks.sentences.network_records import trace_sentence
 from heedful_lab.reproduce.picture import Picture, Sentence
 
 Array = NDArray[np.float64]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.drawing import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
 from heedful.errors import UsageError
+from heedful.figure_style import INK, MAIN, SECOND, SOFT, plain_axes, write_figure
 from heedful_lab.scoreboard.cell_file import Cell, Group
 from heedful_lab.scoreboard.chart_table import Summary, summaries
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from heedful.baselines.library_systems import FastTextBaseline, SpacyBaseline
 from heedful.baselines.linear import NB_SVM, TFIDF_LOGISTIC
 from heedful.baselines.rivals import WORDS_AND_CHARACTERS, frozen_encoder, mean_of_package
-from heedful.baselines.roster import OPTIONAL
+from heedful.baselines.system_choice import OPTIONAL
 from heedful.text.english import ENGLISH, package_of
 from heedful_lab.scoreboard.measured_cell import Entrant
 from heedful_lab.scoreboard.simple_entrants import SimpleEntrant

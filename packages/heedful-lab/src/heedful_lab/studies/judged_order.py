@@ -5,7 +5,8 @@
 A labeler who knows the labels of a data set labels texts in the mixed order of the page. At ``--before`` labels a model
 is trained as on the page; it guesses the labels of all texts that follow, up to ``--after``, half of which are those
 that it is uncertain of. A line of the output says how often it was wrong on uncertain and on random texts, and what
-`heedful.labeling.measured.order_helps` makes of it, as the page does. Lines that are there are not measured again.
+`heedful.labeling.accuracy_estimate.order_helps` makes of it, as the page does. Lines that are there are not measured
+again.
 `heedful_lab.studies.simulated_labeling` has the accuracies to compare with.
 """
 
@@ -19,14 +20,14 @@ from pathlib import Path
 import numpy as np
 
 from heedful.data.examples import Corpus, Example
+from heedful.labeling.accuracy_estimate import off, order_helps, sample
 from heedful.labeling.forms import Form, form_of
 from heedful.labeling.label_file import Record
-from heedful.labeling.measured import off, order_helps, sample
 from heedful.labeling.next_text import NextText
 from heedful.labeling.pool import Pool
-from heedful.labeling.teaching import Lesson, taught
-from heedful.runtime.kept_rows import KeptRows
+from heedful.labeling.training_process import Lesson, taught
 from heedful.runtime.loading import keep_rows
+from heedful.runtime.row_cache import KeptRows
 from heedful_lab.studies.few_labels import Rows, load
 from heedful_lab.studies.simulated_labeling import drawn
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from heedful import TextClassifier
-from heedful.runtime.familiar import distances, unit_rows
+from heedful.runtime.training_texts import distances, unit_rows
 from heedful_lab.studies.few_labels import Rows, known
 
 Floats = NDArray[np.float64]

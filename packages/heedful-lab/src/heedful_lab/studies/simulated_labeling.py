@@ -28,9 +28,9 @@ import numpy as np
 from heedful.data.examples import Corpus, Example
 from heedful.labeling.next_text import NextText
 from heedful.labeling.pool import Pool
-from heedful.labeling.teaching import Lesson, taught
-from heedful.runtime.kept_rows import KeptRows
+from heedful.labeling.training_process import Lesson, taught
 from heedful.runtime.loading import keep_rows
+from heedful.runtime.row_cache import KeptRows
 from heedful_lab.studies.few_labels import Rows, load
 
 SIZES = (20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640)

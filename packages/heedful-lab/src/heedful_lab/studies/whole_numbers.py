@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from heedful.runtime import kernels, load, whole_products
+from heedful.runtime import int8_products, kernels, load
 from heedful_lab.repository import ROOT
 
 ALONE = """
@@ -153,8 +153,8 @@ def main() -> None:
             earlier_kernels = importlib.import_module("heedful_runtime.runtime.kernels")
             for module in (kernels, earlier_kernels):
                 module.LIBRARY.heedful_use_instruction_set(b"avx2")
-            whole_products.use_form("avx2")
-        print(f"products in whole numbers: {whole_products.form()}; {os.cpu_count()} cores")
+            int8_products.use_form("avx2")
+        print(f"products in whole numbers: {int8_products.form()}; {os.cpu_count()} cores")
         model = load(folders["int8"])
         systems = {
             "earlier, float32": encoder(earlier.load, folders["float32"]),

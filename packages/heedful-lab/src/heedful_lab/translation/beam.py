@@ -10,8 +10,8 @@ from typing import Protocol, Self, TypeVar
 import torch
 from torch import Tensor
 
-from heedful.checked import Settings, at_least, ranged, up_to
 from heedful.errors import DivergedError, UsageError
+from heedful.settings import Settings, at_least, ranged, up_to
 
 
 class Selectable(Protocol):

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from heedful.attention import AttentionResult, dropout
 from heedful.attention.dot_product import head_attention
+from heedful.attention_names import MapPlace
 from heedful.errors import UsageError
-from heedful.map_places import MapPlace
 from heedful.nn.blocks import StackConfig, build_residual, join_heads, last_norm, position_wise, split_heads
 from heedful.nn.dense import Dense
 from heedful.nn.embedding import positional_signal

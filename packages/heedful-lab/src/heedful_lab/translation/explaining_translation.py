@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from heedful.attention_names import MapPlace
 from heedful.data.examples import Corpus
 from heedful.explain import Explanation, SentenceView
 from heedful.explain.legends import caption
-from heedful.map_places import MapPlace
 from heedful.structures import Batch
 from heedful_lab.translation.bitext import source_batch
 from heedful_lab.translation.subwords import BEGIN, END, Pieces

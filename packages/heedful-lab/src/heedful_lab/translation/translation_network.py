@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from heedful.checked import Settings, ranged, share
 from heedful.encoders import ContextEncoder
 from heedful.errors import UsageError
+from heedful.settings import Settings, ranged, share
 from heedful.structures import Batch, ContextStates, NetworkOutput, Sentences
 from heedful_lab.translation.beam import SearchConfig
 from heedful_lab.translation.decoder import DecoderCache, DecoderConfig, TransformerDecoder

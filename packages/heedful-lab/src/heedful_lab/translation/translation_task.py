@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from heedful.attention.randomness import drawing_from, seeded
-from heedful.checked import read_table
 from heedful.data.examples import Corpus
 from heedful.data.readers.class_folders import find_named
 from heedful.data.readers.reading import RequestFiles
@@ -22,8 +21,9 @@ from heedful.evaluation import Report
 from heedful.evaluation.statistics import register_metric
 from heedful.model.text_reading import Limits
 from heedful.models import ModelConfig, build_encoder
-from heedful.models.expected import fit_tensors
+from heedful.models.expected_tensors import fit_tensors
 from heedful.nn.losses import sequence_cross_entropy
+from heedful.settings import read_table
 from heedful.storage import sha256
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
 from heedful.structures import Batch, NetworkOutput
