@@ -257,6 +257,8 @@ def fit(value: object, hint: object) -> tuple[object, str]:
             return None, "must be a number of fewer digits"
     if hint is int and isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
         return None, "must be a whole number of fewer digits"
+    if hint is str and any("\ud800" <= letter <= "\udfff" for letter in str(value)):
+        return None, "must be whole characters, which a file of UTF-8 can hold; rename the file or column"
     if hint is int or hint is str or hint is bool:
         fits = isinstance(value, hint) and (hint is bool or not isinstance(value, bool))
         return value, "" if fits else f"must be {_spell(hint)}"

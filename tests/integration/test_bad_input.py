@@ -286,6 +286,7 @@ def test_a_setting_that_the_task_does_not_use_is_refused_by_name(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ("name=caf\udce9", "name: must be whole characters, which a file of UTF-8 can hold"),
         ("train.seed=99999999999999999999999", "train.seed: must be a whole number of fewer digits"),
         ("train.seed=" + "9" * 401, "train.seed: must be a whole number of fewer digits"),
         ("train.optimizer.lr=" + "9" * 401, "train.optimizer.lr: must be a number of fewer digits"),

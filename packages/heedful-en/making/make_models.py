@@ -27,6 +27,7 @@ from cards import card_of
 from heedful.data.catalog import load
 from heedful.export.describe import describe
 from heedful.export.folder import export_folder
+from heedful.storage.manifest import write_manifest
 from heedful.storage.model_folder import load_model_folder
 from heedful.storage.shared_rows import BASEFORMS, ROWS, write_rows
 from heedful.tasks import load_model
@@ -72,6 +73,7 @@ def make_vectors(data: Path, out: Path) -> None:
     (folder / BASEFORMS).write_text(
         "".join(f"{form}\t{base}\n" for form, base in forms.items()), encoding="utf-8"
     )
+    write_manifest(folder, (ROWS, BASEFORMS))
     shutil.copy(folder / BASEFORMS, out / BASEFORMS)
     print(f"vectors: {len(vectors.words):,} words, {len(forms):,} inflected forms")
     for name in ("snli", "ewt-upos"):

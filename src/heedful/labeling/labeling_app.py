@@ -16,7 +16,7 @@ from heedful.explain.style import style_sheet
 from heedful.labeling.next_text import REASONS
 from heedful.labeling.session import Conflict, Session, Shown
 from heedful.serving.assets import PAGES as PLAYGROUND
-from heedful.serving.bodies import refuse_unknown, wrong
+from heedful.serving.bodies import refuse_unknown, text_of, wrong
 from heedful.serving.counters import Counters
 from heedful.serving.guarded_app import Access, GuardedApp, Handler
 from heedful.serving.replies import as_json
@@ -98,7 +98,7 @@ class LabelingApp(GuardedApp):
         count = 2 if self._session.form.pair else 1
         if not isinstance(texts, list) or len(texts) != count:
             wrong("texts", f"expected a list of {count}.")
-        given = tuple(_checked(each, "texts") for each in texts)
+        given = tuple(text_of(each, "texts") for each in texts)
         note = _text(asked, "note", "")
         if len(note) > _LONGEST_NOTE:
             wrong("note", f"expected at most {_LONGEST_NOTE:,} characters, got {len(note):,}.")
@@ -110,7 +110,7 @@ class LabelingApp(GuardedApp):
         ids = asked.get("ids")
         if not isinstance(ids, list) or not 1 <= len(ids) <= _MOST_TOGETHER:
             wrong("ids", f"expected a list of 1 to {_MOST_TOGETHER}.")
-        keys = [_checked(each, "ids") for each in ids]
+        keys = [text_of(each, "ids") for each in ids]
         return self._session.label_together(_by(asked), keys, asked.get("label"))
 
     def _skip(self, asked: _Fields) -> Shown:
@@ -137,15 +137,4 @@ def _text(asked: _Fields, field: str, missing: str | None = None) -> str:
         return missing
     if field not in asked:
         wrong(field, "missing.")
-    return _checked(asked[field], field)
-
-
-def _checked(value: object, field: str) -> str:
-    """Return a text that a file can hold."""
-    if not isinstance(value, str):
-        wrong(field, "expected a string.")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        wrong(field, "holds half a surrogate pair, which is no character.")
-    return value
+    return text_of(asked[field], field)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from heedful.data.examples import Corpus
+from heedful.data.readers.written_labels import checked_name
 from heedful.errors import DataError, HeedfulError
 from heedful.labeling.label_file import key_of
 
@@ -37,6 +38,10 @@ class Pool:
         for example in corpus.examples:
             if not all(text.strip() for text in example.texts):
                 continue
+            for text in example.texts:
+                checked_name(
+                    text, f"{corpus.source}: row {example.row}", "text"
+                )  # no file of labels can hold it
             key = key_of(example.texts)
             if key not in self.place:
                 self.place[key] = len(self.keys)

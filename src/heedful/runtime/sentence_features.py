@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.storage.installed import kept, readable
-from heedful.storage.manifest import SCALE, sha256
-from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, kept_rows, packaged_rows
+from heedful.storage.installed import readable
+from heedful.storage.manifest import SCALE
+from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, checksum, kept_rows, packaged_rows
 
 Floats = NDArray[np.float32]
 MEAN, JOINED, STATES = "mean", "joined", "states"
 """What config.json calls the kinds of features: means of vectors, several kinds, and what a sentence encoder gives."""
-_sha256 = kept(sha256, most=2)
 
 
 @runtime_checkable
@@ -114,7 +113,7 @@ class MeanOfVectors:
                 f"no installed package has word vectors named {name!r:.80}. Install it, in a clone of Heedful with pip "
                 f"install ./packages/{name:.80}"
             )
-        origin = Origin(name, _sha256(folder / ROWS), _sha256(folder / BASEFORMS))
+        origin = Origin(name, checksum(folder / ROWS), checksum(folder / BASEFORMS))
         return _of_package(folder, origin)
 
     @property

@@ -29,6 +29,7 @@ ALIASES = {"my-english-texts": "my-texts"}
 """Former names of recipes: English word vectors are used by default now, where heedful-en is installed."""
 ELSEWHERE = {f"{encoder}-multi30k": "heedful-lab" for encoder in ("mssan", "mtsa", "transformer")}
 """Recipes of packages that may not be installed: name to the package."""
+REINSTALL = "It belongs to an installed package: install that again"
 _SETTLED = 600 * 10**9
 """Nanoseconds after which no installation that changed a folder is still under way."""
 
@@ -129,9 +130,7 @@ def readable(path: Path) -> Iterator[None]:
         yield
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise ArtifactError(
-            f"{path}: {why}. It belongs to an installed package: install that again"
-        ) from error
+        raise ArtifactError(f"{path}: {why}. {REINSTALL}") from error
 
 
 def _files() -> dict[str, Path]:

@@ -23,7 +23,7 @@ from heedful.storage.layout import (
 )
 from heedful.storage.lock import LOCK
 from heedful.storage.manifest import MANIFEST, MODEL_FILES, listed
-from heedful.storage.writing import TEMPORARY
+from heedful.storage.writing import TEMPORARY, plain_errors
 
 WITHOUT_NETWORK = {"network": "none"}
 """In the environment of a run that trains no network: such a run writes no log."""
@@ -47,6 +47,8 @@ def refuse_place(path: Path) -> None:
     """
     if not os.path.lexists(path):
         return
+    with plain_errors(path):
+        path.stat()
     if not path.is_dir():
         raise OutputError(f"{path}: is a file, and a folder goes there. Choose another name or remove it.")
     if path.samefile(os.curdir):

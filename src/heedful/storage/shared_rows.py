@@ -20,8 +20,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from heedful.errors import ArtifactError, DataError, UsageError
-from heedful.storage.installed import installed_folder, kept
-from heedful.storage.manifest import CONFIG, SCALE, sha256
+from heedful.storage.fields import REMEDY
+from heedful.storage.installed import REINSTALL, installed_folder, kept, readable
+from heedful.storage.manifest import CONFIG, MANIFEST, SCALE, listed_checksum, sha256, verify_manifest
 
 GROUP = "heedful.vectors"
 """The entry points by which an installed package names its rows: name = function that returns their folder."""
@@ -86,8 +87,28 @@ def packaged_rows(name: str) -> Path | None:
 
     Returns:
         The folder, which holds `ROWS` and `BASEFORMS`.
+
+    Raises:
+        ArtifactError: if they are not what the package's manifest says, where it has one.
     """
-    return installed_folder(GROUP, name)
+    folder = installed_folder(GROUP, name)
+    if folder is not None and (folder / MANIFEST).exists():
+        _verify(folder / MANIFEST)
+    return folder
+
+
+@kept
+def _verify(manifest: Path) -> None:
+    try:
+        verify_manifest(manifest.parent, (ROWS, BASEFORMS))
+    except ArtifactError as error:
+        raise ArtifactError(str(error).replace(REMEDY, REINSTALL)) from error
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file of `packaged_rows`: what the manifest says, which was checked, if there is one."""
+    with readable(path):
+        return listed_checksum(path) if (path.parent / MANIFEST).exists() else sha256(path)
 
 
 def write_rows(path: Path, words: Sequence[str], matrix: NDArray[np.float32], step: float = 0.0) -> None:
@@ -180,8 +201,8 @@ def record(name: str, tensor: str, length: float, *, baseforms: bool) -> dict[st
     folder = packaged_rows(name)
     if folder is None:
         raise UsageError(f"no installed package has word vectors named {name!r:.80}")
-    forms = sha256(folder / BASEFORMS) if baseforms else ""
-    return asdict(Shared(name, sha256(folder / ROWS), forms, tensor, length))
+    forms = checksum(folder / BASEFORMS) if baseforms else ""
+    return asdict(Shared(name, checksum(folder / ROWS), forms, tensor, length))
 
 
 def usable_baseforms(folder: Path, known: Collection[str]) -> dict[str, str]:
@@ -232,7 +253,7 @@ def completed(
         )
     try:
         for file, expected in ((ROWS, table.sha256), (BASEFORMS, table.baseforms)):
-            if expected and (found := sha256(folder / file)) != expected:
+            if expected and (found := checksum(folder / file)) != expected:
                 raise ArtifactError(
                     f"{path}: this model needs the file {file} of {name} with SHA-256 {expected}; the installed one "
                     f"has {found}. Install the version of {name} that the model was made for."

@@ -153,13 +153,14 @@ def plain_errors(path: Path) -> Iterator[None]:
     except OutputError:
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
+        nowhere = error.errno == errno.EEXIST and os.path.islink(error.filename or "")
+        reason = "a link there leads to no folder" if nowhere else error.strerror or str(error)
         raise OutputError(f"{path}: cannot write: {reason}. {remedy(error.errno)}") from error
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 text file atomically; see `write_bytes`."""
-    write_bytes(path, text.encode("utf-8"))
+    """Write a UTF-8 text file atomically, half a character as its escape, as JSON has it; see `write_bytes`."""
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:

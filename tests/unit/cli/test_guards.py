@@ -214,9 +214,11 @@ def test_links_in_a_circle_are_no_folder_for_anything(tmp_path: Path) -> None:
     whole(tmp_path / "model", "text", parts=["wide"])
     for given in (
         ("export", tmp_path / "model", "--int8", folder),
+        ("export", tmp_path / "model", "--int8", folder / "in"),
         ("predict", tmp_path / "model", "--input", tmp_path / "pool.csv", "--jobs", "1", "--output", folder),
         ("serve", folder),
     ):
         said = tiny.run(*given)
         assert said.code in (ExitCode.BAD_ARTIFACT, ExitCode.CANNOT_WRITE), said.err
         assert len(said.err.splitlines()) == 1
+        assert " link" in said.err or given[0] == "serve"

@@ -45,10 +45,11 @@ def test_every_text_stands_once(name: str, data: bytes, texts: list[str], tmp_pa
         (b"review\ngood\n", "no column 'text'; columns: review"),
         (b"text\nna\xefve\n", "name its encoding"),
         (b'text\n"never closed\n', "close the quotation marks"),
+        (b'{"text": "a"}\n{"text": "\\ud800"}\n', r"row 2: the text .* half of a character"),
     ],
 )
 def test_what_is_no_pool_is_said_in_one_line(data: bytes, said: str, tmp_path: Path) -> None:
-    file = tmp_path / "pool.csv"
+    file = tmp_path / f"pool.{'jsonl' if data.startswith(b'{') else 'csv'}"
     file.write_bytes(data)
     with pytest.raises(DataError, match=said) as raised:
         Pool(_reader(file, False, Reading())())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,19 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path, changed: dict[
     save_file({name: x for name, x in {**good, **changed}.items() if x is not None}, tmp_path / "file")
     with pytest.raises(DataError, match="file"):
         read_vectors(tmp_path / "file")
+
+
+@pytest.mark.parametrize("damage", [lambda file: file.unlink(), lambda file: file.write_bytes(b"a\tb\n")])
+def test_a_file_that_the_package_says_otherwise_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Path], object]
+) -> None:
+    for name in (ROWS, BASEFORMS):
+        (tmp_path / name).write_bytes(b"a\tb\nc\td\n")
+    write_manifest(tmp_path, (ROWS, BASEFORMS))
+    monkeypatch.setattr(shared_rows, "installed_folder", lambda *_: tmp_path)
+    damage(tmp_path / BASEFORMS)
+    with pytest.raises(ArtifactError, match=r"baseforms\.tsv: .* belongs to an installed package"):
+        packaged_rows(NAME)
 
 
 def test_a_name_that_no_package_has(monkeypatch: pytest.MonkeyPatch) -> None:

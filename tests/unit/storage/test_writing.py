@@ -33,6 +33,11 @@ def test_a_new_file_has_what_the_umask_leaves_it(tmp_path: Path, umask: None) ->
     assert mode(tmp_path / "deep") == 0o770
 
 
+def test_half_a_character_is_written_as_its_escape(tmp_path: Path) -> None:
+    write_text(tmp_path / "a.jsonl", '{"text": "\ud800"}\n')
+    assert (tmp_path / "a.jsonl").read_bytes() == b'{"text": "\\ud800"}\n'
+
+
 @pytest.mark.parametrize("bits", [0o600, 0o644, 0o400, 0o755])
 def test_a_replaced_file_keeps_its_mode_and_its_new_content_is_never_wider(tmp_path: Path, bits: int) -> None:
     file = tmp_path / "secret.txt"

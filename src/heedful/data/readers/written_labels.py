@@ -108,12 +108,13 @@ def left_brackets(parts: Sequence[str]) -> bool:
     )
 
 
-def checked_name(name: str, where: str) -> str:
+def checked_name(name: str, where: str, what: str = "label") -> str:
     """Return a label.
 
     Args:
         name: the label.
         where: it stands, for messages.
+        what: it is, if no label.
 
     Returns:
         The same.
@@ -126,7 +127,7 @@ def checked_name(name: str, where: str) -> str:
             name.encode()
         except UnicodeEncodeError:
             raise DataError(
-                f"{where}: the label {name!r:.60} holds half of a character (a lone surrogate); correct it"
+                f"{where}: the {what} {name!r:.60} holds half of a character (a lone surrogate); correct it"
             ) from None
     return name
 
