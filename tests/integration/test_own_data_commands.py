@@ -130,10 +130,15 @@ def test_a_whole_model_of_numbers_and_of_tags(
     (tmp_path / "prices.csv").write_text("\n".join(["review,price", *lines]))
     words = ["the O", "superb B-X", "song O", ""] * 20 + ["an O", "awful O", "meal B-Y", ""] * 20
     (tmp_path / "words.conll").write_text("\n".join(words))
-    for file, said in (("prices.csv", "off by 0."), ("words.conll", "of the words have their tag")):
+    for file, said, important in (
+        ("prices.csv", "off by 0.", "lowers"),
+        ("words.conll", "of the words have their tag", "\n  B-X  superb +"),
+    ):
         out = tmp_path / file.partition(".")[0]
         assert run(["train", str(tmp_path / file), "--no-baseline", "--out", str(out)]) == 0
-        assert "--all new.csv" in capsys.readouterr().out
+        printed = capsys.readouterr().out
+        assert "--all new.csv" in printed
+        assert important in printed.partition("What the model finds important")[2]
         report = out.with_suffix(".html")
         assert run(["explain", str(out), "--all", str(tmp_path / file), "--html", str(report)]) == 0
         assert said in capsys.readouterr().out

@@ -8,13 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.data.examples import Example
+from heedful.data.examples import Example, WordTags
 from heedful.errors import HeedfulError
 from heedful.explain import Explanation
 from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.explain.word_sums import WordSum, WordSums
 from heedful.opening import open_model
+from heedful.text.bio import OUTSIDE
 from heedful.training.stages import stage
 
 SECONDS, TEXTS = 2.0, 300
@@ -90,13 +91,18 @@ def important_words(
         return None
     if seconds is None:
         seconds = min(max(_SHARE * time.process_time(), _LEAST), SECONDS)
+
+    def explained_at(example: Example, word: str | None = None) -> Explanation:
+        return explain(model, example, ROUGH, word, faithfulness=False)
+
+    explained_as = of_one_word(explained_at) if model.kind.of_words else explained_at
     sums, time_left = WordSums(), TimeLeft(seconds)
     drawn = random.Random(0).sample(range(len(examples)), min(TEXTS, len(examples)))
     with stage("looking for important words", len(drawn)) as explained:
         for place in drawn:
             explained.step()
             try:
-                sums.add(explain(model, examples[place], ROUGH, faithfulness=False))
+                sums.add(explained_as(examples[place]))
             except HeedfulError:  # too long a text, say
                 continue
             if time_left.is_over:
@@ -107,6 +113,27 @@ def important_words(
     }
     words = {label: found for label, found in words.items() if found}
     return Important(words, sums.texts) if words else None
+
+
+def of_one_word(explain: Callable[[Example, str | None], Explanation]) -> Callable[[Example], Explanation]:
+    """Return a function that explains the tag of one word of a sentence, drawn from those with a tag other than O.
+
+    Args:
+        explain: explains the tag of a word, which is named by its number from 1, or of the least certain one.
+
+    Returns:
+        The function; what it returns has the tags alone for labels.
+    """
+
+    def explained(example: Example) -> Explanation:
+        tags = example.target.tags if isinstance(example.target, WordTags) else ()
+        named = [place for place, tag in enumerate(tags, 1) if tag != OUTSIDE] or range(1, len(tags) + 1)
+        found = explain(example, str(random.Random(example.row).choice(named)) if named else None)
+        every = [each for each in (found.attribution, *found.others) if each is not None]
+        first, *others = [replace(each, label=each.label.rpartition(" for ")[0]) for each in every]
+        return replace(found, attribution=first, others=tuple(others))
+
+    return explained
 
 
 class SummedRows:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,14 +12,13 @@ from heedful.data.examples import Example, WordTags
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import accuracy_interval
 from heedful.evaluation.metrics import class_scores
-from heedful.explain import Explanation
 from heedful.model.answers import TagsAnswer
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
-from heedful.run.important_words import SummedRows
+from heedful.run.important_words import SummedRows, of_one_word
 from heedful.tables import counted, percent
-from heedful.text.bio import OUTSIDE, spans_of
+from heedful.text.bio import spans_of
 
 _SURE = 0.95
 """Probability from which a tag that contradicts the file makes it suspect."""
@@ -88,7 +86,9 @@ def tags_at(
     right, whole = len(words) - len(wrong), np.ones(len(examples), bool)
     whole[[each.row for each in wrong]] = False
     names = sorted({each.gold for each in words} | {each.predicted for each in words})
-    summed = SummedRows(examples, _one_word_of(explain_part), seconds)
+    summed = SummedRows(
+        examples, of_one_word(lambda example, word: explain_part(example, "", word or "")), seconds
+    )
     found = {name: summed.top(name, WORDS) for name in names}
     interval = accuracy_interval(right, len(words))
     suspects = [each for each in wrong if each.share >= _SURE]
@@ -164,22 +164,6 @@ def tags_at(
 
 def _tags(example: Example) -> tuple[str, ...]:
     return example.target.tags if isinstance(example.target, WordTags) else ()
-
-
-def _one_word_of(explain: Callable[[Example, str, str], Explanation]) -> Callable[[Example], Explanation]:
-    """Return a function that explains the tag of one word of a row, if it can be of one with a tag other than O."""
-
-    def explained(example: Example) -> Explanation:
-        tags = _tags(example)
-        named = [place for place, tag in enumerate(tags, start=1) if tag != OUTSIDE] or range(
-            1, len(tags) + 1
-        )
-        found = explain(example, "", str(random.Random(example.row).choice(list(named))))
-        every = [each for each in (found.attribution, *found.others) if each is not None]
-        first, *others = [replace(each, label=each.label.rpartition(" for ")[0]) for each in every]
-        return replace(found, attribution=first, others=tuple(others))
-
-    return explained
 
 
 def _spans(examples: Sequence[Example], answers: Sequence[TagsAnswer]) -> str:
