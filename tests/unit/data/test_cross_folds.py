@@ -42,6 +42,29 @@ def test_copies_share_a_fold() -> None:
     assert len(set(cross_folds(np.zeros(40, int), [""] * 40, 5, seed=0))) == 5
 
 
+def test_changed_copies_share_a_fold_and_what_all_texts_have_is_no_copy() -> None:
+    """Of ten words one is exchanged; what stands in every text says nothing, and neither do words of a template."""
+    words = [f"w{number}" for number in range(400)]
+    texts = [
+        " ".join(
+            words[copy + 40 + k] if place == copy else words[(7 * k + place) % 40 * 10 + k % 10]
+            for place in range(10)
+        )
+        for k in range(40)
+        for copy in range(3)
+    ]
+    folds = cross_folds(np.arange(120) % 2, texts, 5, seed=0)
+    assert (folds.reshape(40, 3) == folds[::3, None]).all()
+    assert len(np.unique(folds)) == 5
+    notice = "nobody but the person to whom this was sent may read it , and it is to be deleted otherwise . "
+    alone = [f"{notice} {first} {second}" for first in words[:10] for second in words[10:14]]
+    for apart in (alone, [f"the {first} was {second} ." for first in words[:10] for second in words[10:14]]):
+        counts = np.bincount(cross_folds(np.arange(40) % 2, apart, 5, seed=0), minlength=5)
+        assert counts.tolist() == [8] * 5
+    pattern = [f"one two three four five six seven {word}" for word in words[:10]] + words[20:30]
+    assert len(set(cross_folds(np.zeros(20, int), pattern, 5, seed=0)[:10])) == 5
+
+
 def test_the_seed_decides_and_few_texts_make_few_folds() -> None:
     strata, texts = np.zeros(40, int), list(range(40))
     assert np.array_equal(cross_folds(strata, texts, 5, 3), cross_folds(strata, texts, 5, 3))
