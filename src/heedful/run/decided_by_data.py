@@ -28,6 +28,8 @@ NO_NETWORK: dict[str, object] = {
     "train.word_mask": 0.0,
 }
 """What a model without a network needs: nothing that only a network reads."""
+_OF_NETWORKS, WHOLE = 400, 10_000
+"""Words of a text that recipes let a network read at most, and that are read without one: linear parts take any."""
 ENGLISH_VECTORS: dict[str, object] = {
     "text.vectors": ENGLISH,
     "text.baseforms": ENGLISH,
@@ -159,8 +161,13 @@ def _very_many(config: RunConfig, training: Corpus, reads: object, limit: int) -
 
 def _no_network(config: RunConfig) -> dict[str, object]:
     """Return what a model without a network needs, of the settings that its task has."""
-    unread = unread_settings(task_named(config.model.task))
-    return {name: value for name, value in NO_NETWORK.items() if name not in unread}
+    task = task_named(config.model.task)
+    unread = unread_settings(task)
+    found = {name: value for name, value in NO_NETWORK.items() if name not in unread}
+    single = task.sides == 1 and not kind_of(config.model.task).of_words
+    if single and (config.data.max_tokens, config.data.truncate) == (_OF_NETWORKS, "head"):
+        found["data.max_tokens"] = WHOLE
+    return found
 
 
 def _wider_scores(config: RunConfig, source: Source) -> Decided | None:

@@ -70,6 +70,22 @@ def test_few_rows_make_no_network_unless_one_is_asked_for(
         assert "cross-validation" in prepared.protocol.sentence()
 
 
+def test_without_a_network_a_long_text_is_read_to_its_end(tmp_path: Path) -> None:
+    """Its linear parts take each word alike; what a text says may stand behind a long notice."""
+    path = write(tmp_path, 60, [f"{'the notice that is in front of all . ' * 60}{text}" for text in ENGLISH])
+    asked = [f"data.train={path}", "text.vectors=", "model.sentence=none"]
+    result = train(load_config("my-texts", asked), prepare(load_config("my-texts", asked), None))
+    assert result.predictor.text.max_tokens == decided_by_data.WHOLE
+    assert result.dev.metrics["accuracy"] == 1.0
+    for settings in (
+        ["data.max_tokens=300"],
+        ["data.few_rows=0"],
+        ["data.truncate=error", "data.max_tokens=700"],
+    ):
+        prepared = prepare(load_config("my-texts", [*asked, *settings]), None)
+        assert "data.max_tokens" not in prepared.decided
+
+
 @pytest.mark.parametrize(("low", "high"), [(0, 5), (0, 1), (10, 100)])
 def test_scores_of_any_range_need_no_remedy(tmp_path: Path, low: float, high: float) -> None:
     path = tmp_path / "scores.csv"
