@@ -37,6 +37,8 @@ class PartRows:
         vector: how many of the last features are the vector of a sentence encoder.
         drawn: which training examples the rows are of, where these are too many for all to be read; None for all.
         principal: whether the rows are in their principal directions already.
+        blocks: how many features are of one kind each, in order; none where that says nothing.
+        lacks: log-likelihood by which the examples must be likelier than in other forms for this one to be taken.
     """
 
     name: str
@@ -49,6 +51,8 @@ class PartRows:
     vector: int = 0
     drawn: NDArray[np.int64] | None = None
     principal: bool = False
+    blocks: tuple[int, ...] = ()
+    lacks: float = 0.0
 
     @cached_property
     def turned(self) -> TurnedRows:
@@ -189,7 +193,7 @@ class OutOfFold:
             ]
             even = any(each.setting.even for each in tried)
             short = [
-                gained(targets, loss, min(losses)) + GAIN * (even and not each.setting.even)
+                gained(targets, loss, min(losses)) + GAIN * (even and not each.setting.even) + each.part.lacks
                 for loss, each in zip(losses, tried, strict=True)
             ]
             likeliest = tried[int(np.argmin(short))]

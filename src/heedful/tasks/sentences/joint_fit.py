@@ -7,7 +7,8 @@ handed to the parts again, so that a model keeps the same parts however they wer
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,28 +24,50 @@ NAME = 4.0
 """How many examples the name of a class counts as."""
 STRESS = 4.0
 """What the products of sentence vectors may count, beside 1: with many classes they tell more than the states."""
+SPREAD = 0.65
+"""Variance that each block of features of whole texts is brought to, which those of single sentences have about."""
+_LEAST_SPREAD = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """A part as it stands in the one: rows of examples and names, and what the products of each feature count."""
+    """A part as it stands in the one: rows of examples and names, and what the products of each feature count.
+
+    Long texts, and such as have much in common, have nearly the same features, of which the rest is noise or says all;
+    so what counts is how far the features of examples are from one another, and their means are taken off. ``size`` is
+    that of all, and ``stressed`` what it comes to with more of sentence vectors.
+    """
 
     part: PartRows
     rows: WholeRows
+    means: Floats
     counts: Floats
+    size: float
+    stressed: float
 
     @classmethod
     def of(cls, part: PartRows, share: float, stress: float, names: int) -> _Side:
         rows, counts = whole(part.rows), np.full(part.rows.shape[1], share)
+        sizes, means = _mean_squares(rows), np.zeros(len(counts))
+        for start, end in pairwise(np.cumsum([0, *part.blocks]).tolist()):
+            own = np.asarray(rows[:, start:end], np.float64)
+            means[start:end] = own.mean(axis=0)
+            sizes[start:end] = own[own.any(axis=1)].var(axis=0) if own.any() else 0
+            counts[start:end] *= SPREAD / max(float(sizes[start:end].sum()), _LEAST_SPREAD)
+        size = float(counts @ sizes)
         counts[len(counts) - part.vector :] *= stress
         if names:
             rows = _behind(rows, np.zeros((names, len(counts))) if part.named is None else part.named)
-        return cls(part, rows, counts)
+        rows = rows - means if part.blocks else rows
+        return cls(part, rows, means, counts, size, float(counts @ sizes))
 
     def products(self, rows: Rows | None) -> Floats:
         """Return the products of other rows with its own, [., N]."""
         assert rows is not None  # the caller looked
         own = whole(rows)
+        return self._products(own - self.means if isinstance(own, np.ndarray) else own)
+
+    def _products(self, own: WholeRows) -> Floats:
         if isinstance(own, np.ndarray):
             return (own * self.counts) @ self.rows.T.astype(np.float64)
         return dense(own.multiply(self.counts).tocsr() @ self.rows.T)
@@ -55,10 +78,10 @@ class _Side:
         Only the share decides these: sparse rows have no vector of a sentence, and say nothing of names.
         """
         if isinstance(self.rows, np.ndarray) or self.part.named is not None or self.part.vector:
-            return self.products(self.rows)
+            return self._products(self.rows)
         count, kind = self.part.rows.shape[0], (self.part.name, float(self.counts.max(initial=0.0)))
         if kind not in known:
-            known[kind] = self.products(self.rows)[:count, :count]
+            known[kind] = self._products(self.rows)[:count, :count]
         names = self.rows.shape[0] - count
         return np.pad(known[kind], (0, names)) if names else known[kind]
 
@@ -96,11 +119,11 @@ def together(
     Returns:
         The part. Its bias is kept with the first of the parts.
     """
-    count, names = len(targets), targets.outputs if named else 0
+    names = targets.outputs if named else 0
     sides = [_Side.of(part, shares.get(part.name, 1.0), stress, names) for part in parts]
     found = {} if known is None else known
     products = np.sum([side.own_products(found) for side in sides], axis=0)
-    size = _size(parts, shares, count) / max(float(np.trace(products[:count, :count])), 1e-300)
+    size = sum(side.size for side in sides) / max(sum(side.stressed for side in sides), 1e-300)
     squared, vectors = directions(size * products)
     lengths = np.sqrt(squared)
     turn = vectors / lengths
@@ -111,7 +134,8 @@ def together(
     def put(about: About, fit: LinearFit, weight: float) -> About:
         of_examples, bias = size * (turn @ fit.weights), fit.bias
         for side in sides:
-            about = side.part.put(about, LinearFit(side.weights(of_examples), bias), weight)
+            weights = side.weights(of_examples)
+            about = side.part.put(about, LinearFit(weights, bias - side.means @ weights), weight)
             bias = np.zeros_like(bias)
         return about
 
@@ -159,6 +183,22 @@ def may_join(parts: Sequence[PartRows]) -> bool:
     return len(parts) > 1 and all(part.rows.shape[0] <= MOST_DIRECTIONS for part in parts)
 
 
+def evened(part: PartRows, targets: LinearTargets) -> PartRows:
+    """Return a part that may be fitted with every class counting alike too, in each of its settings.
+
+    Args:
+        part: the part.
+        targets: gold of the training examples.
+
+    Returns:
+        The part; as it is where the classes are even already, or may not be.
+    """
+    if not _may_even(targets) or _is_even(targets):
+        return part
+    even = tuple(replace(setting, even=True) for setting in part.settings)
+    return replace(part, settings=even + part.settings)
+
+
 def _may_even(targets: LinearTargets) -> bool:
     """Return whether classes may count alike: whoever weighs examples has said how much a class counts."""
     return isinstance(targets, ClassTargets) and not np.ptp(targets.weights)
@@ -178,14 +218,10 @@ def _taught(parts: Sequence[PartRows], names: int) -> LinearTargets | None:
     return named if lessons is None else lessons.with_(named)
 
 
-def _size(parts: Sequence[PartRows], shares: Mapping[str, float], count: int) -> float:
-    """Return the sum of the products of all examples with themselves where nothing is stressed."""
-    total = 0.0
-    for part in parts:
-        rows = whole(part.rows)[:count]
-        own = (rows.astype(np.float64) ** 2) if isinstance(rows, np.ndarray) else rows.power(2)
-        total += shares.get(part.name, 1.0) * float(own.sum())
-    return total
+def _mean_squares(rows: WholeRows) -> Floats:
+    if isinstance(rows, np.ndarray):
+        return np.asarray((rows.astype(np.float64) ** 2).mean(axis=0))
+    return np.asarray(rows.power(2).mean(axis=0), np.float64).ravel()
 
 
 def _behind(rows: WholeRows, further: NDArray[np.floating]) -> WholeRows:

@@ -37,8 +37,8 @@ from heedful.tasks.sentences.fitting_wide import (
     wide_settings,
     with_fit,
 )
-from heedful.tasks.sentences.joint_fit import forms, may_join
-from heedful.tasks.sentences.linear_fits import LinearFit
+from heedful.tasks.sentences.joint_fit import evened, forms, may_join, together
+from heedful.tasks.sentences.linear_fits import GAIN, LinearFit
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_weights import Joining
 from heedful.tasks.sentences.principal_rows import in_blocks
@@ -74,6 +74,8 @@ COLUMN_SHARES = (0.1, 1.0)
 """What the products of the columns beside the text count there; both are tried."""
 SHARE = 0.3
 """What the products of words and characters count beside those of dense features, in one fit over both."""
+MORE = 5.0
+"""What else they may count: of code, product numbers and other texts that no vectors know they tell nearly all."""
 
 
 def few(config: RunConfig, training: EncodedDataset) -> bool:
@@ -185,7 +187,8 @@ def in_one(
     """Return several parts of few examples as one, in every form that it may have.
 
     From `_BESIDE` examples on, words and characters stand beside the one as well, for settings that only they have, and
-    join it if they make other examples likelier. A single part, and parts of many examples, stay as they are.
+    join it if they make other examples likelier. A single part, and parts of many examples, stay as they are, but for
+    classes, which may count alike in words and characters too.
 
     Args:
         parts: what may join.
@@ -196,7 +199,7 @@ def in_one(
         The parts, each in the forms that it may have.
     """
     if not may_join(parts):
-        return [[part] for part in parts]
+        return [[evened(part, targets)] if part.name == WORDS_AND_CHARACTERS else [part] for part in parts]
     texts = [part for part in parts if part.name != BESIDE]
     if len(texts) < len(parts):  # columns that tell nothing are to cost nothing: without them is a form too
         bare = in_one(texts, targets) if texts else []
@@ -206,8 +209,15 @@ def in_one(
             for form in forms(parts, {WORDS_AND_CHARACTERS: SHARE, BESIDE: share}, targets)
         ]
         return [[*bare[0], *beside], *bare[1:]]
-    again = [[part] for part in parts if part.name == WORDS_AND_CHARACTERS and len(targets) >= _BESIDE]
-    return [forms(parts, {WORDS_AND_CHARACTERS: SHARE}, targets, wanted), *again]
+    words = [part for part in parts if part.name == WORDS_AND_CHARACTERS]
+    found = forms(parts, {WORDS_AND_CHARACTERS: SHARE}, targets, wanted)
+    if len(targets) >= _BESIDE:
+        return [found, *([part] for part in words)]
+    name = f"{found[0].name}, {WORDS_AND_CHARACTERS} times {MORE / SHARE:.0f}"
+    if words and (not wanted or name in wanted):
+        more = together(parts, {WORDS_AND_CHARACTERS: MORE}, targets)
+        found.append(replace(more, name=name, lacks=GAIN))
+    return [found]
 
 
 def on_dev(parts: Sequence[PartRows], targets: LinearTargets, held: LinearTargets) -> Joining:
@@ -323,7 +333,8 @@ def _sentence_rows(
     read, lessons = _features(features, training, drawn), None
     if taught is not None:
         read, lessons = np.concatenate([read, _features(features, taught.dataset)]), taught.targets
-    return PartRows(name, in_blocks(read), settings, put, held, lessons, named, vector, drawn)
+    blocks = features.texts.blocks if features.sides == 1 else ()
+    return PartRows(name, in_blocks(read), settings, put, held, lessons, named, vector, drawn, blocks=blocks)
 
 
 def _features(

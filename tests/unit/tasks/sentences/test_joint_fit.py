@@ -94,6 +94,51 @@ def test_classes_may_count_alike_and_numbers_have_none() -> None:
         assert {setting.even for setting in together(parts(), {}, given).settings} == {False}
 
 
+def test_what_all_examples_share_and_the_size_of_a_block_say_nothing() -> None:
+    """As it is with long texts, and with texts around which the same notice stands."""
+    given: dict[str, LinearFit] = {}
+    own = [replace(part, held=None) for part in parts(given)]
+    own[0] = replace(own[0], blocks=(5, 7))
+    alike = np.hstack([3 + DENSE[:, :5] / 50, DENSE[:, 5:] / 2 - 1])
+    for share in (0.3, 5.0):
+        logits = []
+        for rows in (DENSE, alike):
+            whole = together([replace(own[0], rows=rows), own[1]], {"sparse": share}, TARGETS)
+            fit = Fitter(whole.rows, TARGETS).fit(FitSetting(10.0))
+            logits.append(fit.logits(whole.rows))
+            whole.put(About(), fit, 2.0)
+            split = [
+                part @ given[name].weights + given[name].bias
+                for part, name in ((rows, "dense"), (SPARSE, "sparse"))
+            ]
+            assert sum(split) == pytest.approx(logits[-1], abs=1e-4)
+        assert logits[1] == pytest.approx(logits[0], abs=0.03)
+        assert np.abs(logits[0]).max() > 1
+    without = np.where(DRAW.random((30, 1)) < 0.2, DENSE, 0)  # a text that no vector knows has no features
+    sizes = [together([replace(own[0], rows=rows), own[1]], {}, TARGETS) for rows in (without, 0 * DENSE)]
+    assert (sizes[0].rows ** 2).sum() < 20 * (sizes[1].rows ** 2).sum()
+
+
+def test_words_alone_may_be_fitted_with_classes_that_count_alike() -> None:
+    words = replace(parts()[1], name=WORDS_AND_CHARACTERS)
+    for targets, evens in ((TARGETS, {True, False}), (TARGETS.of(np.arange(0, 30, 2)).evened(), {False})):
+        ((found,),) = in_one([words], targets)
+        assert {setting.even for setting in found.settings} == evens
+    even = ClassTargets.of_classes(np.arange(30) % 3, 3, np.ones(30))
+    assert in_one([words], even) == [[words]]
+
+
+def test_a_form_that_lacks_something_must_be_likelier_by_it() -> None:
+    right, settings = np.eye(3)[CLASSES], (FitSetting(1.0),)
+    nearly = right + DRAW.normal(size=right.shape) / 5
+    behind = 30 * (weigh([nearly], TARGETS)[1] - weigh([right], TARGETS)[1])
+    for lacks, best in ((0.5 * behind, 1), (2 * behind, 0)):
+        plain, other = parts()[0], replace(parts()[1], lacks=lacks)
+        both = (Tried(plain, settings[0], nearly), Tried(other, settings[0], right))
+        found = OutOfFold((both,), TARGETS, TARGETS, np.arange(30) % 5)
+        assert found.best() == [both[best]]
+
+
 def test_one_part_and_many_examples_are_not_joined() -> None:
     many = [replace(part, rows=np.zeros((MOST_DIRECTIONS + 1, 1))) for part in parts()]
     assert [may_join(parts()), may_join(parts()[:1]), may_join(many)] == [True, False, False]
@@ -133,6 +178,11 @@ def test_words_stand_beside_the_one_where_there_are_rows_enough() -> None:
     ]
     one = f"dense and {WORDS_AND_CHARACTERS} in one"
     assert names == [[one], [one, WORDS_AND_CHARACTERS]]
+    two = ClassTargets.of_classes(np.arange(299) % 2, 2, np.ones(299))
+    more = f"{one}, {WORDS_AND_CHARACTERS} times 17"
+    assert [(form.name, form.lacks) for form in in_one(few, two)[0]] == [(one, 0.0), (more, GAIN)]
+    assert [form.name for form in in_one(few, two, {more})[0]] == [one, more]
+    assert [form.name for form in in_one(few, two, {one})[0]] == [one]
     assert in_one(few[:1], TARGETS) == [few[:1]]
 
 
