@@ -9,12 +9,14 @@ again, so that the same command goes on where it was interrupted, each number of
 alone or the other alone answers rightly are counted, for a test on one draw. Draws are those of
 ``random.Random(draw)`` from the training texts; of Banking77 the same number a class, 5 or more. CR, MPQA,
 SUBJ and spam have no test part: a tenth, drawn by ``random.Random(0)``, is it; with ``--cuts`` another tenth for each
-draw, which says whether a difference is one of the texts of the test part.
+draw, which says whether a difference is one of the texts of the test part. ``--kind`` changes the texts, and with them
+what kind of data it is: `KINDS` says how.
 """
 
 from __future__ import annotations
 
 import argparse
+import codecs
 import csv
 import json
 import lzma
@@ -37,6 +39,14 @@ VECTORS: dict[str, NDArray[np.float32]] = {}
 """Of the pretrained encoder, by text."""
 F1 = ("emotion", "irony", "spam")
 SETS = ("trec", "cr", "mpqa", "subj", "sst-2", "banking77", *F1)
+NOTICE = (
+    "This message and all that is attached to it are confidential , and only the person to whom it was sent may read "
+    "it . If it has come to you by mistake , tell the sender and delete it ; you may neither copy it nor pass it on . "
+)
+KINDS = ("letters", "notice", "long notice", "copies")
+"""What texts may be changed to; see `of_kind`."""
+COPIES = 5
+"""Changed copies of each text, the text itself among them."""
 EVERY_LABEL = 1_000_000
 """What ``all`` stands for: more rows than any set has."""
 
@@ -110,6 +120,39 @@ def draw(labels: list[str], count: int, number: int, name: str) -> list[int]:
     return kept
 
 
+def of_kind(kind: str, rows: Rows, number: int, *, training: bool) -> Rows:
+    """Return texts of another kind, with their labels.
+
+    Args:
+        kind: "letters": each Latin letter is another one, so that no word is known; "notice": the same notice stands
+            before each text, "long notice": so often that 400 words hold nothing else; "copies": of a fifth of the
+            training texts there are `COPIES`, in each of which but the first one word is exchanged.
+        rows: the texts, and their labels.
+        number: draws the changes.
+        training: whether they are the training texts.
+
+    Returns:
+        The texts and their labels.
+    """
+    texts, labels = rows
+    if kind == "letters":
+        return [codecs.encode(text, "rot13") for text in texts], labels
+    if kind in ("notice", "long notice"):
+        return [NOTICE * (1 if kind == "notice" else 10) + text for text in texts], labels
+    if not training:
+        return rows
+    dice, words = random.Random(number), [word for text in texts for word in text.split()]
+    found: Rows = ([], [])
+    for text, label in list(zip(texts, labels, strict=True))[: len(texts) // COPIES]:
+        for copy in range(COPIES):
+            own = text.split()
+            if copy and len(own) > 1:
+                own[dice.randrange(len(own))] = dice.choice(words)
+            found[0].append(" ".join(own))
+            found[1].append(label)
+    return found
+
+
 def score(name: str, gold: list[str], answered: list[str]) -> float:
     """Return 100 times the accuracy, or the macro-F1 where the classes are uneven."""
     from sklearn.metrics import accuracy_score, f1_score
@@ -143,6 +186,7 @@ def measure(
     dev: bool = False,
     alone: bool = False,
     cuts: bool = False,
+    kind: str = "",
     settings: Sequence[str] = (),
 ) -> dict[str, object]:
     """Train every system on one draw, or ours alone; for ``dev`` the test part is not read."""
@@ -156,6 +200,9 @@ def measure(
     (texts, labels), (tested, gold) = held_back(training) if dev else (training, test)
     rows = draw(labels, count, number, name)
     own, classes = [texts[k] for k in rows], [labels[k] for k in rows]
+    if kind:
+        own, classes = of_kind(kind, (own, classes), number, training=True)
+        tested, gold = of_kind(kind, (tested, gold), number, training=False)
     started = time.process_time()
     model = TextClassifier(config=load_config("my-texts", settings)).fit(own, classes, baseline=False)
     seconds = time.process_time() - started
@@ -176,8 +223,8 @@ def measure(
                          [b == g for b, g in zip(theirs, gold, strict=True)], strict=True))  # fmt: skip
         against[rival.name] = right.count((True, False)), right.count((False, True))
     return {
-        "set": name, "labels": count, "draw": number, "rows": len(rows), "scores": found, "seconds": seconds,
-        "only_one_right": against,
+        "set": name, "labels": count, "draw": number, "kind": kind, "rows": len(own), "scores": found,
+        "seconds": seconds, "only_one_right": against,
         "held_out": float(model.result_.dev.metrics["accuracy"]), "parts": model.result_.parts,
         "chance": score(name, gold, [max(set(classes), key=classes.count)] * len(gold)),
     }  # fmt: skip
@@ -247,6 +294,7 @@ def main() -> None:
     parser.add_argument("--dev", action="store_true", help="judge on 1,000 training texts; for choosing")
     parser.add_argument("--alone", action="store_true", help="train no other system")
     parser.add_argument("--cuts", action="store_true", help="cut off another test part for each draw")
+    parser.add_argument("--kind", default="", choices=KINDS, help="change the texts")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of ours")
     parser.add_argument("--table", action="store_true", help="only print the means of what is there")
     asked = parser.parse_args()
@@ -258,7 +306,7 @@ def main() -> None:
                 if (name, count, number) in done:
                     continue
                 where = asked.data, asked.encoder
-                how = {"dev": asked.dev, "alone": asked.alone, "cuts": asked.cuts}
+                how = {"dev": asked.dev, "alone": asked.alone, "cuts": asked.cuts, "kind": asked.kind}
                 cell = measure(name, count, number, *where, **how, settings=asked.set)
                 with asked.out.open("a") as file:
                     file.write(json.dumps(cell) + "\n")
