@@ -64,6 +64,21 @@ def test_a_file_with_a_separator_is_learned_and_measured(folder: Path) -> None:
     assert np.mean(right) == pytest.approx(measured["metrics"]["subset_accuracy"])
 
 
+def test_simple_models_stand_beside_the_model(folder: Path) -> None:
+    command = ["train", "my-labels", "--data", folder, "--out", folder / "beside", "--set=train.max_steps=2"]
+    options = [
+        "--set=data.train=train.csv",
+        "--set=data.test=test.csv",
+        "--set=data.options.label_separator=;",
+    ]
+    result = tiny.run(*command, *options, "--set=model.width=8")
+    assert result.code == 0, result.err
+    (line,) = [
+        line for line in result.out.splitlines() if line.startswith("TF-IDF (words 1-2, characters 2-5)")
+    ]
+    assert float(line.split()[-3]) > 0.95  # of the test part
+
+
 def test_the_commands_print_and_explain_labels(folder: Path) -> None:
     both = tiny.run("predict", folder / "run", "--text", "this film meal", "--json").json()
     assert sorted(both["labels"]) == ["art", "food"]

@@ -237,7 +237,7 @@ class LinearBaseline:
     ) -> LinearModel:
         """Train a model on all training examples, or on some."""
         own, gold = (rows, splits.train.gold) if places is None else (rows[places], splits.train.gold[places])
-        return replace(model, estimator=_trained(self.estimator(model.strength), own, gold))
+        return replace(model, estimator=trained(self.estimator(model.strength), own, gold))
 
     def _out_of_fold(self, splits: Splits, rows: Rows, model: LinearModel) -> NDArray[np.float64]:
         """Return what models give for training examples that they did not see."""
@@ -332,9 +332,10 @@ TFIDF_RIDGE = LinearBaseline(
 )
 
 
-def _trained(estimator: LinearEstimator, rows: Rows, gold: Numbers) -> LinearEstimator:
+def trained(estimator: LinearEstimator, rows: Rows, gold: Numbers) -> LinearEstimator:
+    """Fit a model, without a warning where it takes more steps than it has: what chooses judges what came of it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the dev split judges what came of it
+        warnings.simplefilter("ignore", ConvergenceWarning)
         return estimator.fit(rows, gold)
 
 

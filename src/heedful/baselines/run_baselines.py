@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.baselines.label_rival import label_rivals, label_splits
 from heedful.baselines.linear import LinearModel
 from heedful.baselines.mean_vectors import CosineModel
 from heedful.baselines.rivals import WORDS_AND_CHARACTERS, WORDS_AND_CHARACTERS_RIDGE, rivals
@@ -183,15 +184,17 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
         result: the run on them.
 
     Returns:
-        The comparison; None for anything but tags, and classes and numbers of texts or pairs, where wrong answers have
-        costs, for more than `MOST_EXAMPLES` training examples without a dev part, and where the run dropped examples
-        that it evaluates.
+        The comparison; None for anything but tags, several labels, and classes and numbers of texts or pairs, where
+        wrong answers have costs, for more than `MOST_EXAMPLES` training examples without a dev part, and where the run
+        dropped examples that it evaluates.
     """
     kind = kind_of(source.task)
     if kind.of_words:
         return _beside_tags(source, result)
-    if not (kind.is_score or kind.outputs == "classes") or "cost" in result.dev.metrics:
+    if not (kind.is_score or kind.outputs in ("classes", "labels")) or "cost" in result.dev.metrics:
         return None
+    if kind.outputs == "labels":
+        return _beside_labels(source, result)
     metric = _metric(kind)
     splits = read_splits(source)
     tests: dict[str, dict[str, Comparison]] = {"dev": {}, "test": {}}
@@ -250,6 +253,24 @@ def _beside_tags(source: Source, result: RunResult) -> Beside | None:
     weighted = splits["train"].is_weighted or choosing.is_weighted
     by_folds = "dev" not in splits
     return Beside(tests, p_values, {CRF: rival.strength}, metric, by_folds, is_weighted=weighted)
+
+
+def _beside_labels(source: Source, result: RunResult) -> Beside | None:
+    """Train simple models on texts with several labels; see `beside_source`."""
+    splits = label_splits(source)
+    tests: dict[str, dict[str, Comparison]] = {"dev": {}, "test": {}}
+    strengths: dict[str, float] = {}
+    for name, strength, reports in label_rivals(splits, seed=0):
+        strengths[name] = strength
+        for split, own in (("dev", result.dev), ("test", result.test)):
+            other = reports.get(split)
+            if own is None or other is None or len(own.gold) < 2 or not np.array_equal(own.gold, other.gold):
+                continue
+            compared = paired_bootstrap("micro_f1", own.gold, own.predicted, other.predicted, resamples=1_000)
+            tests[split][name] = compared
+    found = adjusted(tests, strengths, "micro_f1")
+    weighted = any(each.is_weighted for each in splits.values())
+    return found and replace(found, by_folds="dev" not in splits, is_weighted=weighted)
 
 
 def _compared(metric: str, report: Report, outputs: NDArray[np.float64]) -> Comparison:

@@ -1,0 +1,137 @@
+"""The simple models that a reader would name first for several labels a text: one against the rest, over n-grams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from heedful.baselines.linear import LinearBaseline, LinearEstimator, trained
+from heedful.baselines.rivals import rivals
+from heedful.baselines.splits import Rows, Texts
+from heedful.data.cross_folds import cross_folds
+from heedful.data.examples import Corpus, LabelSet
+from heedful.evaluation import Report
+from heedful.evaluation.label_sets import evaluate_label_sets
+from heedful.run import Source
+from heedful.tasks import task_named
+from heedful.training.stages import stage
+
+MOST_FITS = 50_000
+"""Training examples times labels above which simple models would take minutes, and none is trained."""
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRows:
+    """Texts with their labels.
+
+    Attributes:
+        texts: of each example.
+        gold: which labels it has, [N, Y]; labels that training does not know stand behind the others.
+        labels: their names.
+        is_weighted: whether some count more than others elsewhere; here they all count alike.
+    """
+
+    texts: Texts
+    gold: NDArray[np.bool_]
+    labels: tuple[str, ...]
+    is_weighted: bool = False
+
+    @classmethod
+    def of(cls, corpus: Corpus, labels: tuple[str, ...]) -> LabelRows:
+        """Return the examples of a corpus that have gold."""
+        found = [
+            (each.texts, each.target.names) for each in corpus.examples if isinstance(each.target, LabelSet)
+        ]
+        names = (*labels, *sorted({name for _, own in found for name in own} - set(labels)))
+        gold = np.array([[name in own for name in names] for _, own in found], bool).reshape(-1, len(names))
+        return cls([texts for texts, _ in found], gold, names, corpus.is_weighted)
+
+    def report(self, scores: NDArray[np.float64]) -> Report:
+        """Report on the labels that score above 0; those that training does not know never do."""
+        every = np.full(self.gold.shape, -np.inf)
+        every[:, : scores.shape[1]] = scores
+        return evaluate_label_sets(self.gold, every > 0, every, self.labels)
+
+
+def label_splits(source: Source) -> dict[str, LabelRows]:
+    """Read the texts of a run.
+
+    Args:
+        source: where its examples come from.
+
+    Returns:
+        The parts by name.
+    """
+    corpora = source.load()
+    labels = source.labels or task_named("labels").collect_labels(corpora["train"])
+    return {name: LabelRows.of(corpus, tuple(labels)) for name, corpus in corpora.items()}
+
+
+def label_rivals(splits: dict[str, LabelRows], seed: int) -> Iterator[tuple[str, float, dict[str, Report]]]:
+    """Train the simple models one after another.
+
+    Args:
+        splits: "train", "dev" unless cross-validation chooses, and perhaps "test".
+        seed: of the folds.
+
+    Yields:
+        Name, the strength of regularization, and the reports on dev (or on the training examples, by models that did
+        not see them) and test. None for more than `MOST_FITS` examples times labels, nor for texts without words.
+    """
+    training, dev, test = splits["train"], splits.get("dev"), splits.get("test")
+    without_words = not any(text.strip() for each in training.texts for text in each)
+    if training.gold.size > MOST_FITS or without_words or not training.gold.any():
+        return
+    named = [each for each in rivals("text", training.texts) if isinstance(each, LinearBaseline)]
+    with stage("training simple models to compare with", len(named)) as models:
+        for baseline in named:
+            features = baseline.features()
+            rows = features.fit_transform(training.texts)
+            judged, found = (training, []) if dev is None else (dev, [])
+            asked = rows if dev is None else features.transform(dev.texts)
+            folds = _folds(training, seed) if dev is None else None
+            for strength in baseline.grid:
+                scores = _scores(baseline.estimator(strength), rows, training.gold, asked, folds)
+                report = judged.report(scores)
+                found.append((report.metrics["micro_f1"], strength, report))
+            _, strength, report = max(found, key=lambda each: each[0])
+            reports = {"dev": report}
+            if test is not None:
+                estimator = baseline.estimator(strength)
+                scores = _scores(estimator, rows, training.gold, features.transform(test.texts))
+                reports["test"] = test.report(scores)
+            yield baseline.name, strength, reports
+            models.step()
+
+
+def _folds(training: LabelRows, seed: int) -> NDArray[np.int64]:
+    """Return the fold of each example; its rarest label is what folds can least do without."""
+    often = np.where(training.gold, training.gold.sum(axis=0), len(training.gold) + 1)
+    return cross_folds(often.argmin(axis=1), list(training.texts), _FOLDS, seed)
+
+
+def _scores(
+    estimator: LinearEstimator,
+    rows: Rows,
+    gold: NDArray[np.bool_],
+    asked: Rows,
+    folds: NDArray[np.int64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the margin of each label, [N, Y]; with folds, each row's by a model that did not see it."""
+    found = np.zeros((asked.shape[0], gold.shape[1]))
+    every = [None] if folds is None else list(np.unique(folds))
+    for fold in every:
+        learn = np.ones(len(gold), bool) if fold is None else folds != fold
+        told = np.ones(asked.shape[0], bool) if fold is None else folds == fold
+        for k, own in enumerate(gold[learn].T):
+            if own.all() or not own.any():
+                found[told, k] = 1.0 if own.all() else -1.0
+            else:
+                fitted = trained(clone(estimator), rows[learn], own.astype(np.int64))
+                found[told, k] = fitted.decision_function(asked[told])
+    return found
