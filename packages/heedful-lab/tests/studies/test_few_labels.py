@@ -35,3 +35,17 @@ def test_the_table_names_the_best_other_system_where_there_is_one() -> None:
     both = list(few_labels.table([cell(Heedful=80.0, a=70.0, b=81.0), cell(Heedful=82.0, a=70.0, b=81.0)]))
     assert both[0].startswith("cr 50 (2 draws): +0.0 ")
     assert " to b | Heedful 81.0" in both[0]
+
+
+def test_texts_of_other_kinds_have_the_labels_that_they_had() -> None:
+    rows = ([f"one two three {word}" for word in TEXTS[:10]], MOODS[:10])
+    for kind in ("letters", "notice", "long notice"):
+        texts, labels = few_labels.of_kind(kind, rows, 0, training=True)
+        assert labels == rows[1]
+        assert len(set(texts)) == len(set(rows[0]))
+        assert not set(texts) & set(rows[0])
+    assert len(few_labels.of_kind("long notice", rows, 0, training=False)[0][0].split()) > 400
+    texts, labels = few_labels.of_kind("copies", rows, 0, training=True)
+    assert (texts[0], texts[5], labels) == (*rows[0][:2], [MOODS[0]] * 5 + [MOODS[1]] * 5)
+    assert all(sum(map(str.__ne__, text.split(), texts[0].split())) <= 1 for text in texts[:5])
+    assert few_labels.of_kind("copies", rows, 0, training=False) == rows
