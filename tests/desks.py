@@ -9,12 +9,12 @@ from typing import Any
 
 from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError
-from heedful.labeling.forms import Form, form_of
+from heedful.labeling.forms import LabelForm, form_of
 from heedful.labeling.label_file import LabelFile
 from heedful.labeling.learner import FIRST, Guess
 from heedful.labeling.pool import WatchedPool
 from heedful.labeling.session import Session
-from heedful.labeling.training_process import Lesson, Taught
+from heedful.labeling.training_process import Lesson, LessonResult
 
 FORM = form_of("classes", ["good", "bad"])
 
@@ -22,7 +22,7 @@ FORM = form_of("classes", ["good", "bad"])
 class StillLearner:
     """A learner that trains at once, in this process, what a test says."""
 
-    def __init__(self, done: Callable[[Lesson, Taught], None]) -> None:
+    def __init__(self, done: Callable[[Lesson, LessonResult], None]) -> None:
         self.done, self.lessons, self.trained_on = done, list[Lesson](), 0
         self.status, self.is_training = "waits", False
         self.says: Guess | None = None
@@ -43,7 +43,7 @@ class StillLearner:
 class Desk:
     """A session with a pool of numbered texts."""
 
-    def __init__(self, folder: Path, texts: Sequence[str], form: Form = FORM, **more: Any) -> None:
+    def __init__(self, folder: Path, texts: Sequence[str], form: LabelForm = FORM, **more: Any) -> None:
         self.pool, self.said = folder / "pool.csv", list[str]()
         self.pool.write_text("text\n", encoding="utf-8")
         self.texts = list(texts)

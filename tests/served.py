@@ -22,7 +22,7 @@ import torch
 from heedful.models import ModelConfig
 from heedful.serving import Bounds
 from heedful.serving.counters import Counters
-from heedful.serving.model_store import Shelf, opener
+from heedful.serving.model_store import ModelStore, opener
 from heedful.tasks import TextSettings, build_network, task_named
 from heedful.text.vocabulary import Vocabulary
 from waiting import PATIENCE
@@ -151,7 +151,7 @@ def in_process(
     from heedful.serving.app import Access, App
 
     log, counters, bounds = list[str](), Counters(), bounds or Bounds()
-    shelf = Shelf(folders, bounds, counters, open_folder or opener(None, None), log.append)
+    shelf = ModelStore(folders, bounds, counters, open_folder or opener(None, None), log.append)
     yield InProcess(App(shelf, bounds, access or Access(), counters, log.append), log)
     shelf.close()
 

@@ -16,7 +16,7 @@ from heedful.nn.dense import Dense
 from heedful.nn.embedding import WordEmbedding
 from heedful.structures import Batch, NetworkOutput, Sentences
 from heedful.training.loop import FitResult, fit
-from heedful.training.run_folder import Keeping
+from heedful.training.run_folder import RunStorage
 from heedful.training.train_settings import OptimizerSettings, TrainSettings
 
 WORDS, WIDTH, LENGTH = 40, 8, 5
@@ -114,7 +114,7 @@ def train_toy(
         objective,
         toy_settings(**changes),
         evaluate=accuracy_on(data),
-        keeping=None if folder is None else Keeping(folder, resume),
+        keeping=None if folder is None else RunStorage(folder, resume),
     )
     return network, result
 

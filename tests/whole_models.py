@@ -17,7 +17,7 @@ from heedful.runtime.loading import encoder_of_content
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import JoinedFeatures, MeanOfVectors, SentenceFeatures
 from heedful.runtime.sentence_part import SentencePart
-from heedful.runtime.tag_part import TagPart, WordVectors
+from heedful.runtime.tag_part import NeighborVectors, TagPart
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks import TagsModel, TextSettings, build_network, task_named
 from heedful.tasks.vectors import VectorModel
@@ -172,6 +172,6 @@ def tag_part(count: int, *, vectors: bool) -> TagPart:
     known = [own for text in TEXTS for own in shapes.numbers(text.split())]
     numbers = np.unique(np.concatenate(known))
     chain = TagChain(drawn(count, count), drawn(count), drawn(count))
-    read = WordVectors(MEAN) if vectors else None
+    read = NeighborVectors(MEAN) if vectors else None
     own = drawn(0 if read is None else read.width, count)
     return TagPart(shapes, numbers, drawn(len(numbers), count), drawn(count), chain, read, own, 0.4)

@@ -27,7 +27,7 @@ from heedful.data.gold import Targets, score_targets
 from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, evaluate_scores
-from heedful.model.answers import Read, Shown
+from heedful.model.answers import Read, ShownAnswer
 from heedful.model.decisions import Decision
 from heedful.models import ModelConfig, Network, SentenceEncoder, TextNetwork, classifier_head
 from heedful.run import evaluate_corpus, prepare, train
@@ -39,7 +39,7 @@ from heedful.tasks.sentences.report_inputs import example_weights, gold_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import SENTENCES
-from heedful.tasks.tables import TEXT, Table
+from heedful.tasks.tables import TEXT, TableRoles
 from served import in_process
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ class NegationDecision(Decision[Count]):
         for number, how in zip(logits[:, 0].tolist(), read, strict=True):
             yield Count(number, how.unknown, how.truncated)
 
-    def shown(self, logits: NDArray[np.float32]) -> Shown:
-        return Shown(score=float(logits[0]), score_range=(0.0, 4.0), deletable=False, kind="number")
+    def shown(self, logits: NDArray[np.float32]) -> ShownAnswer:
+        return ShownAnswer(score=float(logits[0]), score_range=(0.0, 4.0), deletable=False, kind="number")
 
 
 class NegationModel(SentenceModel[Count]):
@@ -84,7 +84,7 @@ class NegationModel(SentenceModel[Count]):
 
 class NegationTask(SentenceTask[NegationModel, Count]):
     name, noun = "negations", "negations"
-    model_type, table = NegationModel, Table(TEXT, "score")
+    model_type, table = NegationModel, TableRoles(TEXT, "score")
     metrics = ("pearson", "spearman", "mse")
     uses = SENTENCES | table.settings
     options = table.options

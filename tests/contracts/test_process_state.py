@@ -26,7 +26,7 @@ from heedful.nn import PretrainedEmbedding
 from heedful.storage.hugging_face import read_encoder
 from heedful.structures import NetworkOutput
 from heedful.training.loop import fit
-from heedful.training.run_folder import Keeping
+from heedful.training.run_folder import RunStorage
 
 SMALL = {
     "model__width": 16,
@@ -247,7 +247,7 @@ def test_a_run_keeps_its_number_of_threads(tmp_path: Path, caplog: pytest.LogCap
 
     def train(steps: int, *, resume: bool) -> None:
         settings = toy_training.toy_settings(epochs=0, max_steps=steps, save_steps=1)
-        data, keeping = toy_training.ToyData(), Keeping(tmp_path / "run", resume)
+        data, keeping = toy_training.ToyData(), RunStorage(tmp_path / "run", resume)
         fit(toy_training.ToyNetwork(), data, objective, settings, keeping=keeping)
 
     before = torch.get_num_threads()

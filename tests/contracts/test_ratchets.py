@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -47,16 +48,17 @@ EVERYDAY = {
 }
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
-    "files": 628,
-    "lines": 109344,
+    "files": 629,
+    "lines": 109751,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
     "everyday words in names": 0,
+    "names of several classes": 0,
     "crews of processes": 2,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
-SLACK = {"files": 628, "lines": 109344}
+SLACK = {"files": 629, "lines": 109751}
 """How far a figure may stand below the one that is written down before the test asks to lower it."""
 
 
@@ -128,6 +130,9 @@ def figures() -> dict[str, int]:
     away = [node for path, found in nodes.items() if outside(path) for node in found]
     modules = [path.relative_to(SOURCE).as_posix() for path in code if path.stem != "__init__"]
     folders = [name for name in TESTED_BY if name.endswith("/")]
+    named = Counter(
+        node.name for tree in code.values() for node in tree.body if isinstance(node, ast.ClassDef)
+    )
     return {
         "files": len(code),
         "lines": sum(path.read_text(encoding="utf-8").count("\n") for path in code),
@@ -139,6 +144,7 @@ def figures() -> dict[str, int]:
             for path, found in nodes.items()
             for name in (path.stem, *itertools.chain.from_iterable(map(names, found)))
         ),
+        "names of several classes": sum(count > 1 for count in named.values()),
         "crews of processes": sum(any(map(starts_process, found)) for found in nodes.values()),
     }
 

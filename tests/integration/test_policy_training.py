@@ -19,7 +19,7 @@ from heedful.structures import Batch, NetworkOutput, PolicyRecord, Sentences
 from heedful.tasks import Predictor, build_network
 from heedful.training.loop import fit
 from heedful.training.optim import build_optimizer
-from heedful.training.run_folder import Keeping
+from heedful.training.run_folder import RunStorage
 from heedful.training.state import copy_weights
 from heedful.training.train_settings import OptimizerSettings, TrainSettings
 
@@ -99,7 +99,7 @@ def test_a_resumed_run_and_two_shards_end_with_the_same_weights(tmp_path: Path) 
             Data(),
             objective,
             settings(stop, save_steps=1, shards=2),
-            keeping=Keeping(tmp_path / "run", resume=stop > 3),
+            keeping=RunStorage(tmp_path / "run", resume=stop > 3),
         )
     for name, tensor in whole.state_dict().items():
         assert torch.equal(parts.state_dict()[name], tensor), name

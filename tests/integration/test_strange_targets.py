@@ -11,7 +11,7 @@ import pytest
 from heedful import MultiLabelClassifier, PairClassifier, TextClassifier, TokenTagger
 from heedful.errors import DataError, UsageError
 from heedful.estimators.columns import rows_of
-from heedful.estimators.targets import Classes, LabelSets
+from heedful.estimators.targets import ClassNames, LabelSets
 
 pandas = pytest.importorskip("pandas")
 
@@ -52,19 +52,19 @@ def test_a_frame_of_indicators_is_read_by_name() -> None:
 
 def test_labels_that_differ_in_white_space_alone_are_refused() -> None:
     with pytest.raises(DataError, match=r"target 3: ' a' and 'a' differ in white space alone"):
-        Classes.of(["a", "b", " a"])
+        ClassNames.of(["a", "b", " a"])
     with pytest.raises(DataError, match="differ in white space alone"):
         LabelSets.of([["a"], ["b ", "b"]])
     with pytest.raises(DataError, match="holds half of a character"):
-        Classes.of(["a", "n\ud83d"])
-    assert Classes.of(["a ", "b"]).names == ("a ", "b")
+        ClassNames.of(["a", "n\ud83d"])
+    assert ClassNames.of(["a ", "b"]).names == ("a ", "b")
 
 
 @pytest.mark.parametrize(("one", "two"), [("1,0,1", "0,1,0"), ("[1 0]", "[0 1]"), ("0|1", "1|1")])
 def test_zeros_and_ones_in_a_cell_are_no_class_in_silence(
     one: str, two: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    Classes.of([one, two] * 3)
+    ClassNames.of([one, two] * 3)
     assert "6 rows have a label such as" in caplog.text
     assert "write one column for each label" in caplog.text
 
@@ -72,21 +72,21 @@ def test_zeros_and_ones_in_a_cell_are_no_class_in_silence(
 @pytest.mark.parametrize("cell", ["['neg', 'both']", "['neg']", '["neg"]', "('neg', 'both')"])
 def test_a_list_that_is_written_as_text_is_no_class(cell: str) -> None:
     with pytest.raises(DataError, match=r"target 2: .* is a list that is written as text"):
-        Classes.of(["pos", cell])
-    assert Classes.of(["[URGENT]", "(old)"]).names == ("(old)", "[URGENT]")
+        ClassNames.of(["pos", cell])
+    assert ClassNames.of(["[URGENT]", "(old)"]).names == ("(old)", "[URGENT]")
 
 
 def test_labels_that_say_that_there_is_none_are_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        Classes.of(["entailment", "-", "neutral", "-"])
+        ClassNames.of(["entailment", "-", "neutral", "-"])
     assert "y: 2 targets are '-', which says that an example has no class" in caplog.text
     caplog.clear()
     with caplog.at_level(logging.WARNING):
-        Classes.of(["+", "-", "0"])
-        Classes.of([1, 2, 3])
+        ClassNames.of(["+", "-", "0"])
+        ClassNames.of([1, 2, 3])
     assert not caplog.records
     with caplog.at_level(logging.WARNING):
-        Classes.of(["pos", "neg", "pos#neg"])
+        ClassNames.of(["pos", "neg", "pos#neg"])
     assert "1 rows have a label such as 'pos#neg'" in caplog.text
 
 

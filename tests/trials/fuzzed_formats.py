@@ -23,7 +23,7 @@ from heedful.data.examples import Corpus, LabelSet, WordTags
 from heedful.data.parses import read_conllu
 from heedful.data.readers.line_files import read_label_text, read_trec
 from heedful.data.readers.nli import NLI_LABELS, read_multinli, read_sick, read_snli
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.role_columns import brackets, read_role_columns
 from heedful.data.readers.role_files import read_role_spans
 from heedful.data.readers.soft_labels import read_soft_labels, read_unlabeled
@@ -621,7 +621,7 @@ def _parallel(draw: random.Random) -> Sample:
 
 
 def _asked(path: Path, is_pair: bool) -> Rows:
-    return _examples(gather(RequestOptions((), (None, None), path, Reading(), is_pair)))
+    return _examples(gather(RequestOptions((), (None, None), path, FileReading(), is_pair)))
 
 
 def _of_vectors(path: Path) -> Rows:

@@ -20,8 +20,8 @@ from heedful.attention.additive_reference import additive_gradients, additive_re
 from heedful.attention.derivatives import Context, plain_is_wanted
 from heedful.attention.implementation import (
     AttentionResult,
-    Choice,
     Impl,
+    ImplementationChoice,
     check_inputs,
     check_scale,
     choose,
@@ -93,7 +93,7 @@ def choose_additive(
     scale: float = 5.0,
     need_weights: bool = False,
     impl: Impl = "auto",
-) -> Choice:
+) -> ImplementationChoice:
     """Choose the implementation of `additive_attention`, whose arguments these are.
 
     The query stands for all inputs. Its length plays no part, so that a sentence's result does not depend on its

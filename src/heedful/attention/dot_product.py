@@ -12,7 +12,7 @@ from heedful.attention.derivatives import differentiable_twice
 from heedful.attention.dropouts import dropout as dropout_of
 from heedful.attention.implementation import (
     AttentionResult,
-    Choice,
+    ImplementationChoice,
     TorchImpl,
     check_dropout,
     check_inputs,
@@ -225,7 +225,7 @@ def head_attention(
     return AttentionResult(output.masked_fill(~keep.any(dim=-1, keepdim=True), 0))
 
 
-def choose_dot_product(*, need_weights: bool = False, impl: TorchImpl = "auto") -> Choice:
+def choose_dot_product(*, need_weights: bool = False, impl: TorchImpl = "auto") -> ImplementationChoice:
     """Choose the implementation of `masked_head_attention` and `head_attention`, whose arguments these are."""
     missing = "torch's scaled_dot_product_attention is the fast form of dot-product heads"
     return choose(impl, obstacle=missing, need_weights=need_weights)

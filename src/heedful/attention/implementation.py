@@ -40,7 +40,7 @@ class AttentionResult:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ImplementationChoice:
     """Which implementation serves a request, and why, as a clause."""
 
     impl: Literal["reference", "torch", "kernel"]
@@ -50,7 +50,7 @@ class Choice:
         return f"{self.impl}: {self.reason}"
 
 
-def choose(impl: Impl, *, obstacle: str, why: str = "", need_weights: bool = False) -> Choice:
+def choose(impl: Impl, *, obstacle: str, why: str = "", need_weights: bool = False) -> ImplementationChoice:
     """Choose the implementation of an operation; see `Impl`.
 
     Args:
@@ -72,12 +72,12 @@ def choose(impl: Impl, *, obstacle: str, why: str = "", need_weights: bool = Fal
     if impl == "kernel" and obstacle:
         raise UsageError(f"impl='kernel' cannot serve this request: {obstacle}; use 'auto' or 'torch'")
     if need_weights:
-        return Choice("reference", "the weights are asked for")
+        return ImplementationChoice("reference", "the weights are asked for")
     if impl != "reference" and transformed():
-        return Choice("reference", TRANSFORMED)
+        return ImplementationChoice("reference", TRANSFORMED)
     if impl != "auto":
-        return Choice(impl, "asked for")
-    return Choice("torch", obstacle) if obstacle else Choice("kernel", why)
+        return ImplementationChoice(impl, "asked for")
+    return ImplementationChoice("torch", obstacle) if obstacle else ImplementationChoice("kernel", why)
 
 
 def check_inputs(axes: str, valid: Tensor, query: Tensor, **others: Tensor) -> None:
@@ -159,7 +159,7 @@ def check_dropout(probability: float, name: str = "dropout") -> None:
 _COLLECTORS: list[dict[str, list[str]]] = []
 
 
-def record_choice(operation: str, choice: Choice) -> None:
+def record_choice(operation: str, choice: ImplementationChoice) -> None:
     """Record what an operation uses for every `collect_choices` block; costs nothing where there is none."""
     for choices in _COLLECTORS:
         known = choices.setdefault(operation, [])

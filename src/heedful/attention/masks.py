@@ -70,7 +70,7 @@ class Mask(ABC):
 
 
 @dataclass(frozen=True)
-class Joined(Mask):
+class JoinedMask(Mask):
     """Base of what two masks make together."""
 
     first: Mask
@@ -82,7 +82,7 @@ class Joined(Mask):
         return self.first.reads_trees or self.second.reads_trees
 
 
-class Both(Joined):
+class Both(JoinedMask):
     """A key is visible iff both masks show it."""
 
     def visible(self, sentences: Sentences) -> Visible:
@@ -99,7 +99,7 @@ class Both(Joined):
         return f"{first} & {second}"
 
 
-class Either(Joined):
+class Either(JoinedMask):
     """A key is visible iff at least one mask shows it."""
 
     def visible(self, sentences: Sentences) -> Visible:

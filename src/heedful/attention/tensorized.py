@@ -11,8 +11,8 @@ from torch import Tensor
 from heedful.attention import native
 from heedful.attention.implementation import (
     AttentionResult,
-    Choice,
     Impl,
+    ImplementationChoice,
     check_dropout,
     check_inputs,
     check_scale,
@@ -20,7 +20,7 @@ from heedful.attention.implementation import (
     lowered_by_autocast,
     record_choice,
 )
-from heedful.attention.tensorized_inputs import Inputs, Scoring, draw_dropout
+from heedful.attention.tensorized_inputs import Scoring, TensorizedInputs, draw_dropout
 from heedful.attention.tensorized_kernel import tensorized_fused
 from heedful.attention.tensorized_matrix import tensorized_matrix
 from heedful.attention.tensorized_reference import tensorized_reference
@@ -95,10 +95,12 @@ def tensorized_attention(
         result = tensorized_reference(query, key, value, source, valid, visible, scoring)
         return result if need_weights else AttentionResult(result.output)
     fast = tensorized_fused if choice.impl == "kernel" else tensorized_matrix
-    return AttentionResult(fast(Inputs.of((query, key, value, source), valid, visible, scoring)))
+    return AttentionResult(fast(TensorizedInputs.of((query, key, value, source), valid, visible, scoring)))
 
 
-def choose_tensorized(query: Tensor, *, need_weights: bool = False, impl: Impl = "auto") -> Choice:
+def choose_tensorized(
+    query: Tensor, *, need_weights: bool = False, impl: Impl = "auto"
+) -> ImplementationChoice:
     """Choose the implementation of `tensorized_attention`, whose arguments these are."""
     why = "one compiled kernel serves all heads"
     return choose(impl, obstacle=tensorized_obstacle(query), why=why, need_weights=need_weights)

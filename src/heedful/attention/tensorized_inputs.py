@@ -17,7 +17,7 @@ ARGUMENTS = (
     "Tensor query, Tensor key, Tensor value, Tensor source, Tensor valid, Tensor[] keeps, int[] bands, "
     "Tensor? drop_pairs, Tensor? drop_source, float scale, bool sigmoid"
 )
-"""The fields of `Inputs` in a torch operator's schema."""
+"""The fields of `TensorizedInputs` in a torch operator's schema."""
 
 
 Fields: TypeAlias = tuple[
@@ -33,10 +33,10 @@ Fields: TypeAlias = tuple[
     float,
     bool,
 ]
-"""The types of the fields of `Inputs`, for the functions that torch calls with them."""
+"""The types of the fields of `TensorizedInputs`, for the functions that torch calls with them."""
 
 
-class Inputs(NamedTuple):
+class TensorizedInputs(NamedTuple):
     """Everything an implementation is given; the fields are the arguments of the torch operators, in order.
 
     Attributes:
@@ -68,7 +68,7 @@ class Inputs(NamedTuple):
     @classmethod
     def of(
         cls, heads: Sequence[Tensor], valid: Tensor, visible: Sequence[Visible], scoring: Scoring
-    ) -> Inputs:
+    ) -> TensorizedInputs:
         """Gather query, key, value and source with the rest of a request."""
         keeps, bands = spell_out(visible, valid)
         drop = scoring.dropout
@@ -78,11 +78,11 @@ class Inputs(NamedTuple):
             query, key, value, source, valid, keeps, bands, pairs, features, scoring.scale, scoring.sigmoid
         )
 
-    def float(self) -> Inputs:
+    def float(self) -> TensorizedInputs:
         """Return the same in float32."""
         pairs, features = (None if x is None else x.float() for x in (self.drop_pairs, self.drop_source))
         query, key, value, source = (x.float() for x in self[:4])
-        return Inputs(
+        return TensorizedInputs(
             query,
             key,
             value,
@@ -114,7 +114,7 @@ class Inputs(NamedTuple):
 
 
 def spell_out(visible: Sequence[Visible], valid: Tensor) -> tuple[list[Tensor], list[int]]:
-    """Turn visibility, one entry a head, into ``keeps`` and ``bands`` of `Inputs`."""
+    """Turn visibility, one entry a head, into ``keeps`` and ``bands`` of `TensorizedInputs`."""
     keeps: list[Tensor] = []
     bands: list[int] = []
     for head in visible:
@@ -132,7 +132,7 @@ def like_heads(query: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 class Kept(NamedTuple):
-    """The numbers that an operator keeps for its backward pass: how many outputs, and fields of `Inputs`."""
+    """The numbers that an operator keeps for its backward pass: how many outputs, and fields of `TensorizedInputs`."""
 
     outputs: int
     bands: list[int]
@@ -141,28 +141,28 @@ class Kept(NamedTuple):
 
 
 def save(ctx: Context[tuple[Tensor, ...], Kept], inputs: Fields, output: tuple[Tensor, ...]) -> None:
-    """Keep an operator's `Inputs` and outputs in torch's context for the backward pass."""
-    given = Inputs(*inputs)
+    """Keep an operator's `TensorizedInputs` and outputs in torch's context for the backward pass."""
+    given = TensorizedInputs(*inputs)
     drops = [x for x in (given.drop_pairs, given.drop_source) if x is not None]
     ctx.save_for_backward(*output, *given[:5], *given.keeps, *drops)
     ctx.kept = Kept(len(output), given.bands, given.scale, given.sigmoid)
     ctx.set_materialize_grads(False)
 
 
-def restore(ctx: Context[tuple[Tensor, ...], Kept]) -> tuple[list[Tensor], Inputs]:
+def restore(ctx: Context[tuple[Tensor, ...], Kept]) -> tuple[list[Tensor], TensorizedInputs]:
     """Undo `save`: return the outputs and the inputs."""
     tensors = list(ctx.saved_tensors)
     outputs, bands, scale, sigmoid = ctx.kept
     output, (query, key, value, source, valid, *rest) = tensors[:outputs], tensors[outputs:]
     heads = len(bands) // 3
     pairs, features = rest[heads:] or (None, None)
-    return output, Inputs(
+    return output, TensorizedInputs(
         query, key, value, source, valid, rest[:heads], bands, pairs, features, scale, sigmoid
     )
 
 
 @dataclass(frozen=True)
-class Part:
+class SlabPart:
     """Where one slab lies: a head and a range of sentences."""
 
     head: int

@@ -17,8 +17,8 @@ from heedful.attention.native import ADDRESS, FLOAT, INT32, INT64, define_operat
 from heedful.attention.tensorized_inputs import (
     ARGUMENTS,
     Fields,
-    Inputs,
-    Part,
+    SlabPart,
+    TensorizedInputs,
     like_heads,
     save,
 )
@@ -59,7 +59,7 @@ class TensorizedGradients(ctypes.Structure):
     )
 
 
-def tensorized_fused(inputs: Inputs) -> Tensor:
+def tensorized_fused(inputs: TensorizedInputs) -> Tensor:
     """Compute the output of `heedful.attention.tensorized.tensorized_reference` with the compiled kernel on the CPU.
 
     It is computed in float32, and is [B, H, L, C], laid out in memory as [B, L, H, C], in the dtype of query.
@@ -70,7 +70,7 @@ def tensorized_fused(inputs: Inputs) -> Tensor:
 
 def _forward(*given: *Fields) -> tuple[Tensor, Tensor, Tensor]:
     """Return the output, the inverse of the denominator, and which heads of which sentences are wide."""
-    inputs = Inputs(*given)
+    inputs = TensorizedInputs(*given)
     query = inputs.query
     output = like_heads(query, torch.float32)
     inverse = torch.empty(query.shape, dtype=torch.float32)
@@ -94,7 +94,7 @@ def _backward(
     *given: *Fields,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the gradients of query, key, value and source."""
-    inputs = Inputs(*given)
+    inputs = TensorizedInputs(*given)
     grad = _rows_together(grad)
     grads = tuple(like_heads(inputs.query, torch.float32) for _ in range(4))
     gradients = TensorizedGradients(
@@ -127,7 +127,7 @@ _attend = define_operator(
 )
 
 
-def _call(function: str, inputs: Inputs, output: Tensor, wide: Tensor, *addresses: int) -> None:
+def _call(function: str, inputs: TensorizedInputs, output: Tensor, wide: Tensor, *addresses: int) -> None:
     """Call a kernel; the tensors it reads live until it returns."""
     if native.LIBRARY is None:
         raise UsageError(f"the compiled kernels are missing: {native.MISSING}")
@@ -161,8 +161,8 @@ def _call(function: str, inputs: Inputs, output: Tensor, wide: Tensor, *addresse
         raise MemoryError(f"{function}: no working memory for length {length}")
 
 
-def _wide_parts(wide: Tensor) -> list[Part]:
-    return [Part(head, slice(sentence, sentence + 1)) for sentence, head in wide.nonzero().tolist()]
+def _wide_parts(wide: Tensor) -> list[SlabPart]:
+    return [SlabPart(head, slice(sentence, sentence + 1)) for sentence, head in wide.nonzero().tolist()]
 
 
 def _rows_together(tensor: Tensor) -> Tensor:

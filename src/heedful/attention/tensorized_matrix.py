@@ -20,8 +20,8 @@ from heedful.attention.native import define_operator
 from heedful.attention.tensorized_inputs import (
     ARGUMENTS,
     Fields,
-    Inputs,
-    Part,
+    SlabPart,
+    TensorizedInputs,
     like_heads,
     save,
 )
@@ -35,7 +35,7 @@ _LEAST = torch.finfo(torch.float32).tiny
 """Stands in for a sum of factors where a query sees nothing."""
 
 
-def tensorized_matrix(inputs: Inputs) -> Tensor:
+def tensorized_matrix(inputs: TensorizedInputs) -> Tensor:
     """Compute the output of `heedful.attention.tensorized.tensorized_reference` by matrix products.
 
     It is [B, H, L, C], laid out in memory as [B, L, H, C], in the dtype of query.
@@ -44,13 +44,15 @@ def tensorized_matrix(inputs: Inputs) -> Tensor:
     return output
 
 
-def forward_part(inputs: Inputs, part: Part, output: Tensor, inverse: Tensor) -> None:
+def forward_part(inputs: TensorizedInputs, part: SlabPart, output: Tensor, inverse: Tensor) -> None:
     """Compute one part of the output and of the inverse of the denominator, [B, H, L, C] each, which are written."""
     pairs = None if inputs.drop_pairs is None else part(inputs.drop_pairs)
     _forward_slab(Slab(inputs, part), _band(inputs, part), pairs, part(output), part(inverse))
 
 
-def backward_part(inputs: Inputs, part: Part, forward: Sequence[Tensor], grads: Sequence[Tensor]) -> None:
+def backward_part(
+    inputs: TensorizedInputs, part: SlabPart, forward: Sequence[Tensor], grads: Sequence[Tensor]
+) -> None:
     """Differentiate one part.
 
     ``forward`` is the gradient of the output, the output and the inverse; ``grads``, those of query, key, value and
@@ -65,15 +67,15 @@ def backward_part(inputs: Inputs, part: Part, forward: Sequence[Tensor], grads: 
         part(whole).copy_(result)
 
 
-def _parts(query: Tensor) -> Iterator[Part]:
+def _parts(query: Tensor) -> Iterator[SlabPart]:
     batch, heads, length, width = query.shape
     step = batch if query.is_cuda else max(1, min(batch, _SLAB_CELLS // max(1, length * width)))
     for head in range(heads if query.numel() else 0):
         for start in range(0, batch, max(1, step)):
-            yield Part(head, slice(start, start + step))
+            yield SlabPart(head, slice(start, start + step))
 
 
-def _band(inputs: Inputs, part: Part) -> tuple[int, int]:
+def _band(inputs: TensorizedInputs, part: SlabPart) -> tuple[int, int]:
     low, high, _ = inputs.bands[3 * part.head : 3 * part.head + 3]
     return low, high
 
@@ -84,7 +86,7 @@ def _working_dtype(dtype: torch.dtype) -> torch.dtype:
 
 def _forward(*given: *Fields) -> tuple[Tensor, Tensor]:
     """Return the output and the inverse of the denominator, 0 where a query sees nothing or a feature is wide."""
-    inputs = Inputs(*given)
+    inputs = TensorizedInputs(*given)
     query = inputs.query
     output = like_heads(query, query.dtype)
     inverse = torch.empty(query.shape, dtype=_working_dtype(query.dtype), device=query.device)
@@ -106,7 +108,7 @@ def _backward(
     *given: *Fields,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the gradients of query, key, value and source."""
-    inputs = Inputs(*given)
+    inputs = TensorizedInputs(*given)
     query = inputs.query
     grads = tuple(like_heads(query, query.dtype) for _ in range(4))
     with without_autocast(query.device.type):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from heedful.attention.derivatives import Context, differentiable_gradients, plain_is_wanted
 from heedful.attention.implementation import AttentionResult
-from heedful.attention.tensorized_inputs import FactorDropout, Inputs, Kept, Scoring, restore
+from heedful.attention.tensorized_inputs import FactorDropout, Kept, Scoring, TensorizedInputs, restore
 from heedful.attention.visibility import Visible, dense_keep
 
 
@@ -44,7 +44,7 @@ def tensorized_reference(
     return AttentionResult((used * value[:, :, None, :, :]).sum(dim=3), weights)
 
 
-def tensorized_gradients(grad: Tensor, inputs: Inputs) -> tuple[Tensor, ...]:
+def tensorized_gradients(grad: Tensor, inputs: TensorizedInputs) -> tuple[Tensor, ...]:
     """Return the gradients of q, k, v and z, which can be differentiated again, from that of the output."""
     drops = None
     if inputs.drop_pairs is not None and inputs.drop_source is not None:
@@ -63,7 +63,7 @@ def differentiated_by(gradients: Callable[..., tuple[Tensor, ...]]) -> Callable[
 
     Args:
         gradients: the operator that computes the gradients of q, k, v and z from that of the output, all outputs and
-            the fields of `Inputs`.
+            the fields of `TensorizedInputs`.
 
     Returns:
         The function that torch calls; it completes the gradients to one entry an argument, as torch wants them back.
@@ -77,6 +77,6 @@ def differentiated_by(gradients: Callable[..., tuple[Tensor, ...]]) -> Callable[
         if grad is not None:
             again = plain_is_wanted(grad)
             grads = tensorized_gradients(grad, inputs) if again else gradients(grad, *outputs, *inputs)
-        return (*grads, None, [None] * len(inputs.keeps), *([None] * (len(Inputs._fields) - 6)))
+        return (*grads, None, [None] * len(inputs.keeps), *([None] * (len(TensorizedInputs._fields) - 6)))
 
     return differentiate

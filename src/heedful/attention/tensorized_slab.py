@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from heedful.attention.tensorized_inputs import Inputs, Part
+from heedful.attention.tensorized_inputs import SlabPart, TensorizedInputs
 
 SAFE_RANGE = 40.0
 """Largest spread of z over the tokens of a sentence for which a feature is computed by matrix products."""
@@ -78,7 +78,7 @@ class Slab:
         center: what was taken off, [b, 1, C]; None for nothing.
     """
 
-    def __init__(self, inputs: Inputs, part: Part, *, centered: bool = False) -> None:
+    def __init__(self, inputs: TensorizedInputs, part: SlabPart, *, centered: bool = False) -> None:
         keep, all_valid = inputs.keep(part.head), inputs.valid[part.sentences]
         keep = keep[part.sentences] if keep.dim() == 3 else keep  # empty when every pair is visible
         valid = None if bool(all_valid.all()) else all_valid

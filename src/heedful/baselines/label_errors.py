@@ -38,7 +38,7 @@ Against = Callable[[int, int, int], list[tuple[str, float]]]
 
 
 @dataclass(frozen=True)
-class Suspect:
+class LabelSuspect:
     """An example whose label is likely wrong.
 
     Attributes:
@@ -74,7 +74,7 @@ def find_suspects(
     *,
     most: int = 0,
     root: Path | None = None,
-) -> tuple[list[Suspect], int, int]:
+) -> tuple[list[LabelSuspect], int, int]:
     """Find labels of the training examples that are likely wrong.
 
     Args:
@@ -105,7 +105,7 @@ def find_suspects(
 
 def suspects_by_model(
     model: AnyModel, corpus: Corpus, seed: int, *, most: int = 0
-) -> tuple[list[Suspect], int, int, Judge]:
+) -> tuple[list[LabelSuspect], int, int, Judge]:
     """Find labels that a trained model doubts, of examples that it was not trained on.
 
     Args:
@@ -145,10 +145,10 @@ def _suspects(
     gold: NDArray[np.int64],
     probabilities: Floats,
     against: Against,
-) -> list[Suspect]:
+) -> list[LabelSuspect]:
     best = probabilities.argmax(axis=1)
     return [
-        Suspect(
+        LabelSuspect(
             examples[place].row,
             labels[gold[place]],
             labels[best[place]],

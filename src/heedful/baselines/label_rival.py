@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from heedful.baselines.rivals import rivals
 from heedful.baselines.splits import Rows, Texts
 from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, LabelSet
-from heedful.evaluation import Report
+from heedful.evaluation import Comparison, Report, paired_bootstrap
 from heedful.evaluation.label_sets import evaluate_label_sets
 from heedful.run import Source
 from heedful.tasks import task_named
@@ -107,6 +107,37 @@ def label_rivals(splits: dict[str, LabelRows], seed: int) -> Iterator[tuple[str,
                 reports["test"] = test.report(scores)
             yield baseline.name, strength, reports
             models.step()
+
+
+def compared_labels(
+    splits: dict[str, LabelRows], own: Mapping[str, Report | None]
+) -> tuple[dict[str, dict[str, Comparison]], dict[str, float]]:
+    """Train the simple models and compare a model with each by the micro-F1.
+
+    Args:
+        splits: see `label_rivals`.
+        own: "dev" and "test" to the model's report, None where there is none.
+
+    Returns:
+        Split to simple model to the comparison, for reports on the same examples; and the strength of each.
+    """
+    tests: dict[str, dict[str, Comparison]] = {split: {} for split in own}
+    strengths: dict[str, float] = {}
+    for name, strength, reports in label_rivals(splits, seed=0):
+        strengths[name] = strength
+        for split, report in own.items():
+            other = reports.get(split)
+            if (
+                report is None
+                or other is None
+                or report.count < 2
+                or not np.array_equal(report.gold, other.gold)
+            ):
+                continue
+            tests[split][name] = paired_bootstrap(
+                "micro_f1", report.gold, report.predicted, other.predicted, resamples=1_000
+            )
+    return tests, strengths
 
 
 def _folds(training: LabelRows, seed: int) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.baselines.splits import Numbers, Split, Splits
-from heedful.baselines.systems import Model, System
+from heedful.baselines.systems import System, TrainedSystem
 from heedful.evaluation import calibration, fit_temperature, relatedness_metrics
 
 SHARE = 0.1
@@ -125,6 +125,6 @@ def _metric(split: Split, outputs: NDArray[np.float64]) -> float:
     return float(np.mean(outputs.argmax(axis=1) == split.gold))
 
 
-def _ece(model: Model, dev: Split, test: Split, outputs: NDArray[np.float64]) -> float:
+def _ece(model: TrainedSystem, dev: Split, test: Split, outputs: NDArray[np.float64]) -> float:
     temperature = fit_temperature(model.outputs(dev.texts), dev.classes)
     return calibration(outputs, test.classes, temperature).after.ece

@@ -26,7 +26,7 @@ from heedful.baselines.linear import (
 )
 from heedful.baselines.mean_vectors import CosineBaseline
 from heedful.baselines.nearest_class import NearestClass
-from heedful.baselines.shared_features import ReadOnce, Shelf
+from heedful.baselines.shared_features import FeatureCache, ReadOnce
 from heedful.baselines.splits import Features, Rows, Texts
 from heedful.errors import DataError, MissingExtraError
 from heedful.model.decisions import kind_of
@@ -38,7 +38,7 @@ from heedful.text.tokenize import tokenizer
 _STRENGTHS = (1.0, 10.0, 100.0)
 
 
-class Joined(TransformerMixin, BaseEstimator):
+class SideBySideRows(TransformerMixin, BaseEstimator):
     """The rows of several features side by side.
 
     Args:
@@ -209,7 +209,7 @@ def _lsqr(strength: float) -> LinearEstimator:
 
 
 def _words_and_characters(dtype: type = np.float32) -> Features:
-    return Joined([Sides(word_tfidf()), Sides(character_tfidf())], dtype)
+    return SideBySideRows([Sides(word_tfidf()), Sides(character_tfidf())], dtype)
 
 
 WORDS_AND_CHARACTERS = LinearBaseline(
@@ -292,7 +292,10 @@ def rivals(
     if classes and outputs > MOST_CLASSES:
         return [NEAREST_CLASS]
     pairs = bool(texts) and len(texts[0]) == 2
-    words, characters = Shelf(word_tfidf), Shelf(character_tfidf)  # each text is read once for all of them
+    words, characters = (
+        FeatureCache(word_tfidf),
+        FeatureCache(character_tfidf),
+    )  # each text is read once for all of them
 
     def of_words() -> Features:
         return Sides(ReadOnce(words))
@@ -303,7 +306,7 @@ def rivals(
     def of_both() -> Features:
         # Nothing else reads the characters of single texts.
         runs = of_characters() if pairs else Sides(character_tfidf())
-        return Joined([of_words(), runs], np.float64 if classes else np.float32)
+        return SideBySideRows([of_words(), runs], np.float64 if classes else np.float32)
 
     def there() -> Features:
         return Sides(ReadOnce(words, presence=True))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.baselines.label_rival import label_rivals, label_splits
+from heedful.baselines.label_rival import compared_labels, label_splits
 from heedful.baselines.linear import LinearModel
 from heedful.baselines.mean_vectors import CosineModel
 from heedful.baselines.rivals import WORDS_AND_CHARACTERS, WORDS_AND_CHARACTERS_RIDGE, rivals
@@ -258,16 +258,7 @@ def _beside_tags(source: Source, result: RunResult) -> Beside | None:
 def _beside_labels(source: Source, result: RunResult) -> Beside | None:
     """Train simple models on texts with several labels; see `beside_source`."""
     splits = label_splits(source)
-    tests: dict[str, dict[str, Comparison]] = {"dev": {}, "test": {}}
-    strengths: dict[str, float] = {}
-    for name, strength, reports in label_rivals(splits, seed=0):
-        strengths[name] = strength
-        for split, own in (("dev", result.dev), ("test", result.test)):
-            other = reports.get(split)
-            if own is None or other is None or len(own.gold) < 2 or not np.array_equal(own.gold, other.gold):
-                continue
-            compared = paired_bootstrap("micro_f1", own.gold, own.predicted, other.predicted, resamples=1_000)
-            tests[split][name] = compared
+    tests, strengths = compared_labels(splits, {"dev": result.dev, "test": result.test})
     found = adjusted(tests, strengths, "micro_f1")
     weighted = any(each.is_weighted for each in splits.values())
     return found and replace(found, by_folds="dev" not in splits, is_weighted=weighted)

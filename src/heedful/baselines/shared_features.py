@@ -17,7 +17,7 @@ _KEPT = 3
 
 
 @dataclass
-class Shelf:
+class FeatureCache:
     """What has been read with one kind of vectorizer.
 
     Attributes:
@@ -73,7 +73,7 @@ class ReadOnce(BaseEstimator):
         presence: whether every value is 1, in place of its weight.
     """
 
-    def __init__(self, shelf: Shelf, presence: bool = False) -> None:
+    def __init__(self, shelf: FeatureCache, presence: bool = False) -> None:
         self.shelf, self.presence = shelf, presence
 
     @property

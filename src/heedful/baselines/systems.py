@@ -16,7 +16,7 @@ from heedful.run.run_config import RunConfig
 from heedful.tasks import AnyModel, Text
 
 
-class Model(Protocol):
+class TrainedSystem(Protocol):
     """A trained system."""
 
     def outputs(self, texts: Texts) -> NDArray[np.float64]:
@@ -42,7 +42,7 @@ class System(Protocol):
     def name(self) -> str:
         """See the class."""
 
-    def train(self, splits: Splits) -> Model:
+    def train(self, splits: Splits) -> TrainedSystem:
         """Train; the test split is not touched.
 
         Args:
@@ -94,17 +94,17 @@ class HeedfulModel:
 
     @property
     def chosen(self) -> str:
-        """See `Model.chosen`."""
+        """See `TrainedSystem.chosen`."""
         return f"step {self.best_step:,}"
 
     @property
     def megabytes(self) -> float:
-        """See `Model.megabytes`."""
+        """See `TrainedSystem.megabytes`."""
         numbers = sum(tensor.nbytes for tensor in self.predictor.network.state_dict().values())
         return (numbers + len(self.predictor.reading.vocabulary.to_json())) / 1e6
 
     def outputs(self, texts: Texts) -> NDArray[np.float64]:
-        """See `Model.outputs`."""
+        """See `TrainedSystem.outputs`."""
         rows: list[Text] = [text[0] if len(text) == 1 else (text[0], text[1]) for text in texts]
         logits = self.predictor.logits(rows)
         decision = self.predictor.decision

@@ -19,7 +19,7 @@ from heedful.evaluation import Report
 from heedful.run import prepare_examples, train
 from heedful.run.run_config import RunConfig
 from heedful.runtime.sentence_features import MeanOfVectors
-from heedful.runtime.tag_part import WordVectors
+from heedful.runtime.tag_part import NeighborVectors
 from heedful.tasks import Source
 from heedful.text.bio import scheme_of
 from heedful.text.boundaries import AUTO, choose_tokenizer
@@ -113,14 +113,14 @@ def _cutter(run: TagRun) -> str:
     return choose_tokenizer(text for each in run.source.load()["train"].examples for text in each.texts).name
 
 
-def _vectors(split: TagSplit) -> WordVectors | None:
+def _vectors(split: TagSplit) -> NeighborVectors | None:
     step = max(1, len(split.texts) // 500)
     english = package_of(ENGLISH) and is_english(" ".join(words) for words in split.texts[::step])
-    return WordVectors(MeanOfVectors.packaged(ENGLISH)) if english else None
+    return NeighborVectors(MeanOfVectors.packaged(ENGLISH)) if english else None
 
 
 def _chain(
-    splits: dict[str, TagSplit], labels: tuple[str, ...], seed: int, vectors: WordVectors | None
+    splits: dict[str, TagSplit], labels: tuple[str, ...], seed: int, vectors: NeighborVectors | None
 ) -> tuple[Report, float, str]:
     rival = TagRival.train(splits, labels, seed, vectors)
     return _timed(

@@ -21,7 +21,7 @@ from heedful.tasks.words.tag_joining import TagGold, fit_by_folds, fit_on_dev
 from heedful.tasks.words.tag_sequences import chosen_tags
 
 if TYPE_CHECKING:
-    from heedful.runtime.tag_part import TagPart, WordVectors
+    from heedful.runtime.tag_part import NeighborVectors, TagPart
     from heedful.tasks import Source
     from heedful.text.tokenize import Tokenizer
 
@@ -87,7 +87,7 @@ class TagRival:
         splits: dict[str, TagSplit],
         labels: tuple[str, ...],
         seed: int,
-        vectors: WordVectors | None = None,
+        vectors: NeighborVectors | None = None,
     ) -> TagRival:
         """Fit the chain.
 

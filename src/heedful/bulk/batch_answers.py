@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from heedful.bulk.prediction_table import Column, whole_columns
 from heedful.data.examples import Corpus, Example
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.text_fields import is_missing
 from heedful.errors import ArtifactError, DataError, UsageError
 from heedful.machine import threads
@@ -108,7 +108,7 @@ class BatchAnswers:
         self.features = self.model.columns
         self.beside: tuple[str, ...] = () if self.features is None else self.features.names
         self.columns: tuple[Column, ...] = whole_columns(self.model)
-        self.trained = Reading.of_run(self.model.run_settings)
+        self.trained = FileReading.of_run(self.model.run_settings)
         reading = self.model.reading
         self._longest = reading.max_tokens if reading.refuses_long else sys.maxsize
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heedful.bulk.batch_answers import Bad, BatchAnswers, ModelOptions, Truncate
 from heedful.bulk.part_task import arrow_type, layout_of
 from heedful.bulk.prediction_table import WARNINGS, Column, free_name
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.table_files import no_column
 from heedful.errors import DataError, UsageError
 from heedful.features.cells import missing_column
@@ -151,7 +151,7 @@ class BatchPredictor:
         return table
 
     def _to_mapping(self, batch: Mapping[str, object]) -> dict[str, object]:
-        names = layout_of(self.answers, Reading(self._named)).names
+        names = layout_of(self.answers, FileReading(self._named)).names
         is_row = isinstance(batch.get(names[0]), str | None)
         added = self._added(list(batch), (lambda name: [batch[name]]) if is_row else batch.__getitem__)
         of_numpy = any(isinstance(batch[name], np.ndarray) for name in names)
@@ -164,7 +164,7 @@ class BatchPredictor:
         self, present: Sequence[str], values: Callable[[str], object]
     ) -> dict[str, tuple[Column, list[object]]]:
         """Return the added columns by their names, each with its values."""
-        answers, names = self.answers, layout_of(self.answers, Reading(self._named)).names
+        answers, names = self.answers, layout_of(self.answers, FileReading(self._named)).names
         for role, name in zip(answers.roles, names, strict=True):
             if name not in present:
                 raise DataError(f"the batch: {no_column(name, present, f'{role}=NAME')}")

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from heedful.bulk.part_files import Part
-from heedful.bulk.part_task import Counts
+from heedful.bulk.part_files import PredictionPart
+from heedful.bulk.part_task import RowCounts
 from heedful.errors import InUseError, UsageError
 from heedful.storage import alone, is_empty, plain_errors, sweep, write_text
 from heedful.storage.fields import damaged, read_fields, read_json
@@ -82,7 +82,7 @@ class OutputFolder:
             raise UsageError(f"{self.path}: holds other files; choose another --output, or an empty folder")
         write_text(job, json.dumps(wanted, indent=1, sort_keys=True) + "\n")
 
-    def finished(self, parts: Sequence[Part]) -> dict[Part, Counts]:
+    def finished(self, parts: Sequence[PredictionPart]) -> dict[PredictionPart, RowCounts]:
         """Return the parts that are finished, with what became of their rows.
 
         Args:
@@ -96,7 +96,7 @@ class OutputFolder:
                 no longer among these.
         """
         known = {part.name: part for part in parts}
-        found: dict[Part, Counts] = {}
+        found: dict[PredictionPart, RowCounts] = {}
         for record in sorted(self._done.rglob("*.json")):
             name = record.relative_to(self._done).as_posix().removesuffix(".json")
             kept = read_fields(record, _DAMAGED)
@@ -114,10 +114,10 @@ class OutputFolder:
             counts = kept.part("counts")
             with contextlib.suppress(OSError):  # somebody removed the file: it is made again
                 if os.stat(self.path / part.output).st_size == kept.whole("bytes"):
-                    found[part] = Counts(**{name: counts.whole(name) for name in counts})
+                    found[part] = RowCounts(**{name: counts.whole(name) for name in counts})
         return found
 
-    def keep(self, part: Part, counts: Counts) -> None:
+    def keep(self, part: PredictionPart, counts: RowCounts) -> None:
         """Write the record of a part whose file is written."""
         with plain_errors(self.path):
             size = (self.path / part.output).stat().st_size

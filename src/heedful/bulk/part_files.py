@@ -31,7 +31,7 @@ OUTPUTS = {
 
 
 @dataclass(frozen=True)
-class Part:
+class PredictionPart:
     """What one task predicts.
 
     Attributes:
@@ -99,7 +99,7 @@ def list_parts(
     columns: Sequence[tuple[str, str]],
     wanted: str,
     beside: Sequence[str] = (),
-) -> list[Part]:
+) -> list[PredictionPart]:
     """Look into every file and return its parts; nothing is predicted before this has ended.
 
     Args:
@@ -117,7 +117,7 @@ def list_parts(
         DataError: if a Parquet file is damaged, or lacks a column of text.
         MissingExtraError: for Parquet without pyarrow.
     """
-    parts: list[Part] = []
+    parts: list[PredictionPart] = []
     named: dict[str, Path] = {}
     for file, inner in files:
         form = _format(file, wanted)
@@ -130,11 +130,11 @@ def list_parts(
         status = file.stat()
         state = (status.st_size, status.st_mtime_ns)
         if bare_suffix(file) != ".parquet":
-            parts.append(Part(file, stem, form, None, 0, state))
+            parts.append(PredictionPart(file, stem, form, None, 0, state))
             continue
         first = 0
         for group, rows in enumerate(_row_groups(file, columns, beside)):
-            parts.append(Part(file, f"{stem}-{group:05}", form, group, first, state))
+            parts.append(PredictionPart(file, f"{stem}-{group:05}", form, group, first, state))
             first += rows
     return parts
 

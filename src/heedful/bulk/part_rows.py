@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.bulk.part_files import LINES, Part, import_parquet
+from heedful.bulk.part_files import LINES, PredictionPart, import_parquet
 from heedful.data.readers.label_lines import begins_with_label
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.record_files import plain_cell
 from heedful.data.readers.table_files import no_column, table_records
 from heedful.data.readers.text_fields import is_missing
@@ -44,7 +44,7 @@ class PartRow:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """Where the texts of a row are.
 
     Attributes:
@@ -57,8 +57,8 @@ class Layout:
 
     roles: tuple[str, ...]
     names: tuple[str, ...]
-    reading: Reading
-    trained: Reading
+    reading: FileReading
+    trained: FileReading
     beside: tuple[str, ...] = ()
 
     @property
@@ -73,7 +73,7 @@ class Layout:
         return (*texts, *(fields.get(name) for name in self.beside))
 
 
-def file_blocks(part: Part, layout: Layout) -> Iterator[list[PartRow]]:
+def file_blocks(part: PredictionPart, layout: RowLayout) -> Iterator[list[PartRow]]:
     """Read a file that is no Parquet in blocks, in the memory of one.
 
     Args:
@@ -109,7 +109,7 @@ def blocks(rows: Iterable[PartRow]) -> Iterator[list[PartRow]]:
         yield block
 
 
-def _rows(file: Path, layout: Layout) -> Iterator[PartRow]:
+def _rows(file: Path, layout: RowLayout) -> Iterator[PartRow]:
     how = layout.reading.beside(layout.trained, file)
     is_json = bare_suffix(file) in (".jsonl", ".json")
     unread: list[PartRow] = []
@@ -131,7 +131,7 @@ def _rows(file: Path, layout: Layout) -> Iterator[PartRow]:
     yield from unread
 
 
-def _line_rows(file: Path, layout: Layout) -> Iterator[PartRow]:
+def _line_rows(file: Path, layout: RowLayout) -> Iterator[PartRow]:
     sides = len(layout.roles)
     for number, line in numbered_lines(file, layout.reading.encoding or "utf-8"):
         texts = tuple(line.split("\t")) if sides == 2 else (line,)
@@ -142,14 +142,14 @@ def _line_rows(file: Path, layout: Layout) -> Iterator[PartRow]:
             yield PartRow(number, texts, dict(zip(layout.roles, texts, strict=True)))
 
 
-def _no_column(layout: Layout, name: str, fields: Mapping[str, object]) -> str:
+def _no_column(layout: RowLayout, name: str, fields: Mapping[str, object]) -> str:
     if name in layout.beside:
         return missing_column(name, list(fields))
     role = layout.roles[layout.names.index(name)]
     return no_column(name, fields, f"--column {role}=NAME")
 
 
-def group_batches(part: Part) -> Iterator[RecordBatch]:
+def group_batches(part: PredictionPart) -> Iterator[RecordBatch]:
     """Read a row group of a Parquet file as record batches of at most `BLOCK_ROWS` rows.
 
     Args:
@@ -176,13 +176,13 @@ def group_batches(part: Part) -> Iterator[RecordBatch]:
         ) from error
 
 
-def schema_of(part: Part) -> Schema:
+def schema_of(part: PredictionPart) -> Schema:
     """Return the pyarrow.Schema of a Parquet file."""
     _, parquet = import_parquet()
     return parquet.read_schema(part.file)
 
 
-def batch_rows(batch: RecordBatch, layout: Layout, first: int) -> list[PartRow]:
+def batch_rows(batch: RecordBatch, layout: RowLayout, first: int) -> list[PartRow]:
     """Return the rows of a record batch with the fields of their texts alone.
 
     Args:

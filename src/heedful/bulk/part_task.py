@@ -11,11 +11,11 @@ from types import ModuleType
 from typing import IO, TYPE_CHECKING
 
 from heedful.bulk.batch_answers import Bad, BatchAnswers, ModelOptions, one_thread
-from heedful.bulk.part_files import Part, import_parquet
-from heedful.bulk.part_rows import Layout, PartRow, batch_rows, file_blocks, group_batches, schema_of
+from heedful.bulk.part_files import PredictionPart, import_parquet
+from heedful.bulk.part_rows import PartRow, RowLayout, batch_rows, file_blocks, group_batches, schema_of
 from heedful.bulk.prediction_table import Column, PredictionFile, free_name
 from heedful.data.examples import Corpus, Example
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.errors import DataError
 from heedful.storage import note_read, operation, replacing
 from heedful.text.characters import json_line
@@ -30,7 +30,7 @@ _WRITTEN_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Form:
+class PartForm:
     """The form of what is written.
 
     Attributes:
@@ -57,14 +57,14 @@ class Order:
     """
 
     options: ModelOptions
-    reading: Reading
-    form: Form
+    reading: FileReading
+    form: PartForm
     output: Path
     side: Path
 
 
 @dataclass
-class Counts:
+class RowCounts:
     """What became of the rows of a part.
 
     Attributes:
@@ -80,7 +80,7 @@ class Counts:
     truncated: int = 0
 
 
-def prepare_parts(order: Order) -> Callable[[Part], Counts]:
+def prepare_parts(order: Order) -> Callable[[PredictionPart], RowCounts]:
     """Read the model and return what predicts a part; every process of the command calls this once."""
     answers = BatchAnswers(order.options)
     one_thread()
@@ -88,15 +88,15 @@ def prepare_parts(order: Order) -> Callable[[Part], Counts]:
     return lambda part: _predict(part, order, answers, layout)
 
 
-def layout_of(answers: BatchAnswers, reading: Reading) -> Layout:
+def layout_of(answers: BatchAnswers, reading: FileReading) -> RowLayout:
     """Return where the texts of a row are: as the options say, else as in training, else by the names of the roles."""
     named = {**answers.trained.columns, **reading.columns}
     names = tuple(named.get(role, role) for role in answers.roles)
-    return Layout(answers.roles, names, reading, answers.trained, answers.beside)
+    return RowLayout(answers.roles, names, reading, answers.trained, answers.beside)
 
 
-def _predict(part: Part, order: Order, answers: BatchAnswers, layout: Layout) -> Counts:
-    counts = Counts()
+def _predict(part: PredictionPart, order: Order, answers: BatchAnswers, layout: RowLayout) -> RowCounts:
+    counts = RowCounts()
     with operation(), ExitStack() as open_files:
         note_read(part.file)
         side = _SideFile(order.side / f"{part.name}.jsonl", open_files)
@@ -115,9 +115,9 @@ def _predict(part: Part, order: Order, answers: BatchAnswers, layout: Layout) ->
 class _Judge:
     """Answers blocks of rows, and counts; a bad row goes to the side file or ends the run."""
 
-    part: Part
+    part: PredictionPart
     answers: BatchAnswers
-    counts: Counts
+    counts: RowCounts
     side: _SideFile | None
 
     def answer(self, rows: Sequence[PartRow], batch: RecordBatch | None = None) -> list[AnyAnswer | Bad]:
@@ -142,7 +142,12 @@ class _Judge:
 
 
 def _write_lines(
-    part: Part, order: Order, answers: BatchAnswers, layout: Layout, judge: _Judge, stream: IO[bytes]
+    part: PredictionPart,
+    order: Order,
+    answers: BatchAnswers,
+    layout: RowLayout,
+    judge: _Judge,
+    stream: IO[bytes],
 ) -> None:
     file = PredictionFile(Path(part.output), stream, answers.model.header, with_header=order.form.header)
     for rows in file_blocks(part, layout):
@@ -152,7 +157,12 @@ def _write_lines(
 
 
 def _write_lines_of_group(
-    part: Part, order: Order, answers: BatchAnswers, layout: Layout, judge: _Judge, stream: IO[bytes]
+    part: PredictionPart,
+    order: Order,
+    answers: BatchAnswers,
+    layout: RowLayout,
+    judge: _Judge,
+    stream: IO[bytes],
 ) -> None:
     file = PredictionFile(Path(part.output), stream, answers.model.header, with_header=order.form.header)
     file.expect_names(schema_of(part).names)
@@ -177,7 +187,7 @@ def _add(
 
 
 def _write_parquet(
-    part: Part, answers: BatchAnswers, layout: Layout, judge: _Judge, stream: IO[bytes]
+    part: PredictionPart, answers: BatchAnswers, layout: RowLayout, judge: _Judge, stream: IO[bytes]
 ) -> None:
     pyarrow, parquet = import_parquet()
     own = schema_of(part)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from heedful.bulk.batch_answers import BatchAnswers, ModelOptions
 from heedful.bulk.output_folder import SIDE, OutputFolder
-from heedful.bulk.part_files import Part, find_files, list_parts
-from heedful.bulk.part_task import Counts, Form, Order, layout_of, prepare_parts
-from heedful.data.readers.reading import Reading
+from heedful.bulk.part_files import PredictionPart, find_files, list_parts
+from heedful.bulk.part_task import Order, PartForm, RowCounts, layout_of, prepare_parts
+from heedful.data.readers.reading import FileReading
 from heedful.errors import UsageError
 from heedful.machine.crew import each_done
 from heedful.storage.manifest import manifest_checksum
@@ -79,8 +79,8 @@ def predict_parts(
     output: Path,
     *,
     jobs: int = 1,
-    reading: Reading | None = None,
-    form: Form | None = None,
+    reading: FileReading | None = None,
+    form: PartForm | None = None,
     print_line: Callable[[str], None] = lambda _: None,
 ) -> Totals:
     """Predict for every row of many files; run it again after a kill, and it predicts what is missing.
@@ -106,7 +106,7 @@ def predict_parts(
         ArtifactError: if the model is missing or damaged.
         OutputError: if something cannot be written.
     """
-    reading, form = reading or Reading(), form or Form()
+    reading, form = reading or FileReading(), form or PartForm()
     if reading.on_missing == "skip":
         raise UsageError(
             "--on-missing skip: choose error or empty; --bad-rows skip skips rows without a text"
@@ -167,10 +167,10 @@ def _refuse_own(files: Iterable[tuple[Path, str]], output: Path) -> None:
             raise UsageError(f"--output {output}: holds {file}, which --input names; name another folder")
 
 
-def _name(part: Part) -> str:
+def _name(part: PredictionPart) -> str:
     return str(part.file) if part.group is None else f"{part.file}, row group {part.group}"
 
 
-def _sum(counts: Iterable[Counts]) -> dict[str, int]:
+def _sum(counts: Iterable[RowCounts]) -> dict[str, int]:
     all_counts = list(counts)
-    return {field.name: sum(getattr(each, field.name) for each in all_counts) for field in fields(Counts)}
+    return {field.name: sum(getattr(each, field.name) for each in all_counts) for field in fields(RowCounts)}

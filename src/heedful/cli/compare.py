@@ -17,16 +17,16 @@ from heedful.cli.reading_options import reading_options
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
-    from heedful.data.readers.reading import Reading
+    from heedful.data.readers.reading import FileReading
     from heedful.run.comparison import Run
 
 
 @dataclass(frozen=True)
-class Examples:
+class ComparedExamples:
     """The examples that two models are compared on."""
 
     on: str | None
-    reading: Reading
+    reading: FileReading
     data: Path | None
     references: Path | None
 
@@ -76,8 +76,8 @@ class Resampling:
 @number_option("--seed", 0, "Random seed of the resamples.", smallest=0)
 @threads_option
 @json_option
-@grouped(examples=Examples, how=Resampling)
-def command(first: Path, second: Path, examples: Examples, how: Resampling, as_json: bool) -> None:
+@grouped(examples=ComparedExamples, how=Resampling)
+def command(first: Path, second: Path, examples: ComparedExamples, how: Resampling, as_json: bool) -> None:
     """Test whether SECOND is better than FIRST. Both are folders of heedful study, or models, with --on.
 
     Two studies are paired by seed or fold and compared by a t-test over the runs and by a bootstrap over the test
@@ -102,7 +102,7 @@ def command(first: Path, second: Path, examples: Examples, how: Resampling, as_j
         click.echo(outcome.render())
 
 
-def _runs(folder: Path, examples: Examples) -> list[Run]:
+def _runs(folder: Path, examples: ComparedExamples) -> list[Run]:
     from heedful.cli.opened_model import with_torch
     from heedful.run.comparison import Run, is_study, read_study
     from heedful.run.evaluate import evaluate_corpus

@@ -17,7 +17,7 @@ from heedful.cli.reading_options import own_file_options
 from heedful.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from heedful.baselines.label_errors import Suspect
+    from heedful.baselines.label_errors import LabelSuspect
 
 
 @click.group()
@@ -108,7 +108,7 @@ def cache(clear: bool, as_json: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Parts:
+class FoldOptions:
     """How the examples are cut into parts, each of which is predicted by the others."""
 
     folds: int
@@ -128,13 +128,13 @@ class Parts:
 @set_option
 @own_file_options
 @json_option
-@grouped(parts=Parts)
+@grouped(parts=FoldOptions)
 def labels(
     what: str,
     file: str | None,
     data: Path | None,
     recipe: str | None,
-    parts: Parts,
+    parts: FoldOptions,
     most: int,
     overrides: tuple[str, ...],
     as_json: bool,
@@ -185,7 +185,7 @@ def labels(
         click.echo(judged(source, parts.folds, parts.seed).sentence(), err=True)
 
 
-def _show(found: Sequence[Suspect], count: int, looked: int, *, as_json: bool) -> None:
+def _show(found: Sequence[LabelSuspect], count: int, looked: int, *, as_json: bool) -> None:
     from heedful.model.answers import decimals
 
     if as_json:

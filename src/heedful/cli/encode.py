@@ -13,7 +13,7 @@ from heedful.cli.guards import WRITTEN
 from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, text_input_options, text_option, threads_option
 from heedful.cli.reading_options import reading_options
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ def command(
     words: tuple[str, ...],
     texts: tuple[str, ...],
     input_file: Path | None,
-    reading: Reading,
+    reading: FileReading,
     output: Path | None,
     limits: TextLimits,
 ) -> None:
@@ -55,7 +55,7 @@ def command(
     from heedful.cli.requests import stream
 
     encoding = opened(model, limits, needs=["vectors"])
-    trained = Reading.of_run(encoding.run_settings)
+    trained = FileReading.of_run(encoding.run_settings)
     asked = RequestOptions(
         (*words, *texts), (None, None), input_file, reading, is_pair=False, trained=trained
     )

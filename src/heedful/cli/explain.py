@@ -164,12 +164,12 @@ def command(
 
     Example: heedful explain runs/reviews "I found that song superb." --html why.html
     """
-    from heedful.cli.explained_input import Explaining
+    from heedful.cli.explained_input import ExplainingOptions
     from heedful.cli.opened_model import request_options
     from heedful.cli.requests import gather
 
     views.check()
-    how = Explaining(method, features, policy, {"predicates": requests.predicates}, limits, tree)
+    how = ExplainingOptions(method, features, policy, {"predicates": requests.predicates}, limits, tree)
     if whole is not None:
         from heedful.cli.whole_model import show_whole
 

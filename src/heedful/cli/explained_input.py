@@ -194,7 +194,7 @@ class MethodOptions:
 
 
 @dataclass(frozen=True)
-class Explaining:
+class ExplainingOptions:
     """The options of the command that say how a model explains.
 
     Attributes:

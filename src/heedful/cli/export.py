@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from heedful.cli.answer_options import TreeOptions
-from heedful.cli.guards import PAGE, WRITTEN, Written
+from heedful.cli.guards import PAGE, WRITTEN, WrittenPath
 from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, threads_option, tree_options
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--onnx",
-    type=Written(endings=(".onnx",)),
+    type=WrittenPath(endings=(".onnx",)),
     metavar="FILE",
     help="Write one ONNX file: ids in, logits and vectors out.",
 )
 @click.option("--page", type=PAGE, metavar="FILE", help="Write one web page that predicts while you type.")
 @click.option(
     "--javascript",
-    type=Written(endings=(".heedful",)),
+    type=WrittenPath(endings=(".heedful",)),
     metavar="FILE",
     help="Write one file for the JavaScript package heedful.",
 )

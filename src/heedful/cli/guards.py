@@ -35,7 +35,7 @@ class NamedPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-class Written(NamedPath):
+class WrittenPath(NamedPath):
     """The type of an option that names a file or a folder that the command writes.
 
     Args:
@@ -52,8 +52,8 @@ class Written(NamedPath):
 
 PATH = NamedPath()
 """The type of an option that names a file or a folder that the command reads."""
-WRITTEN = Written()
-PAGE = Written(endings=(".html", ".htm", ".xhtml"))
+WRITTEN = WrittenPath()
+PAGE = WrittenPath(endings=(".html", ".htm", ".xhtml"))
 """The type of an option that names a web page that the command writes."""
 _NAMES_A_FILE = ("recipe", "what", "file", "texts", "none_of_these")
 """Arguments that may be the name of a recipe, of a data set, of a model, or of a file."""
@@ -114,7 +114,7 @@ def _refuse_other_kinds(context: click.Context) -> None:
     """Refuse to replace a file whose ending says that it is something else than what is written."""
     for parameter in context.command.params:
         target = context.params.get(parameter.name or "")
-        endings = parameter.type.endings if isinstance(parameter.type, Written) else ()
+        endings = parameter.type.endings if isinstance(parameter.type, WrittenPath) else ()
         if endings and isinstance(target, Path) and os.path.isfile(leads_to(target)):
             ending = target.suffix.lower()
             if ending and ending not in endings:
@@ -153,8 +153,8 @@ def _named(context: click.Context, *, written: bool) -> Iterator[tuple[str, Path
         if isinstance(parameter.type, click.Path):
             if parameter.name == "data":  # a folder of many things, in which a run may be kept
                 continue
-            made = parameter.type.makes if isinstance(parameter.type, Written) else ()
-            if isinstance(parameter.type, Written) == written:
+            made = parameter.type.makes if isinstance(parameter.type, WrittenPath) else ()
+            if isinstance(parameter.type, WrittenPath) == written:
                 for each in value if isinstance(value, tuple) else (value,):
                     if isinstance(each, Path):
                         yield from ((called, each / name) for name in ("", *made))

@@ -15,13 +15,13 @@ from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, WRITTEN, threads_option
 from heedful.cli.output import shown
 from heedful.cli.reading_options import reading_options
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.errors import MissingExtraError, UsageError
 from heedful.machine.serving_key import KEY, SHORTEST_KEY, is_local, read_key
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
-    from heedful.labeling.forms import Form
+    from heedful.labeling.forms import LabelForm
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def command(
     take_labels: bool,
     export: Path | None,
     place: _Place,
-    reading: Reading,
+    reading: FileReading,
 ) -> None:
     """Label the texts of the file POOL in the browser, one at a time.
 
@@ -159,7 +159,7 @@ def _print_line(line: str) -> None:
         click.echo(shown(f"heedful label: {line}"), err=True)
 
 
-def _form(wanted: _FormOptions, target: Path, *, exports: bool) -> Form:
+def _form(wanted: _FormOptions, target: Path, *, exports: bool) -> LabelForm:
     """Return what is asked of each text, with the labels that an existing file has."""
     from heedful.labeling.forms import Kind, alike_but_for_case, form_of
     from heedful.labeling.label_file import names_in
@@ -203,7 +203,7 @@ def _bounds(number: str | None) -> tuple[float, float] | None:
         raise UsageError(f"--number {number!r:.40}: expected LOW:HIGH, such as 1:5, or any") from error
 
 
-def _reader(pool: Path, pair: bool, reading: Reading) -> Callable[[], Corpus]:
+def _reader(pool: Path, pair: bool, reading: FileReading) -> Callable[[], Corpus]:
     from heedful.cli.request_options import RequestOptions
     from heedful.cli.requests import gather
 

@@ -16,7 +16,7 @@ from heedful.errors import ExitCode, UsageError, check_known
 
 if TYPE_CHECKING:
     from heedful.data.examples import Corpus
-    from heedful.data.readers.reading import Reading
+    from heedful.data.readers.reading import FileReading
     from heedful.tasks import AnyModel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,7 +51,7 @@ class GoldOptions:
     file: Path | None
     split: str | None
     data: Path | None
-    reading: Reading
+    reading: FileReading
 
     def options(self, references: Path | None = None) -> dict[str, object]:
         """Return the options that say how FILE is read, by their names.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import click
 
-from heedful.cli.option_groups import NO_LIMITS, UNNAMED, Named, Requests, TextLimits
+from heedful.cli.option_groups import NO_LIMITS, UNNAMED, NamedLabelOptions, Requests, TextLimits
 from heedful.cli.request_options import RequestOptions
 from heedful.data.examples import Corpus
-from heedful.data.readers.reading import Reading, RequestFiles
+from heedful.data.readers.reading import FileReading, RequestFiles
 from heedful.errors import DataError, UsageError, check_known
 from heedful.machine import threads
 from heedful.opening import AnyModel, open_model
@@ -32,7 +32,7 @@ def opened(
     limits: TextLimits = NO_LIMITS,
     *,
     precision: Precision = "float32",
-    named: Named = UNNAMED,
+    named: NamedLabelOptions = UNNAMED,
     options: Mapping[str, object] | None = None,
     needs: Collection[Capability] = (),
 ) -> AnyModel:
@@ -113,7 +113,7 @@ def request_options(model: AnyModel, requests: Requests) -> RequestOptions:
         requests.input_file,
         requests.reading,
         model.is_pair,
-        Reading() if requests.input_file is None else Reading.of_run(model.run_settings),
+        FileReading() if requests.input_file is None else FileReading.of_run(model.run_settings),
         files_of(model),
         cells=_cells_of(model, requests.cells),
     )

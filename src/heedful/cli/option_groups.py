@@ -20,7 +20,7 @@ import click
 from heedful.cli.guards import refuse_two_values
 from heedful.cli.output import print_note
 from heedful.cli.request_options import may_be_file
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Requests:
     hypothesis: str | None
     predicates: tuple[str, ...]
     input_file: Path | None
-    reading: Reading
+    reading: FileReading
     words: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
 
@@ -160,7 +160,7 @@ class Requests:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedLabelOptions:
     """The names of labels that a model of vectors answers with.
 
     Attributes:
@@ -222,7 +222,7 @@ def _unread(model: Any, labels: Sequence[str]) -> list[str]:
     ]
 
 
-UNNAMED = Named()
+UNNAMED = NamedLabelOptions()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from heedful.cli.guards import PATH, WRITTEN, Written
+from heedful.cli.guards import PATH, WRITTEN, WrittenPath
 from heedful.errors import Interrupted
 from heedful.machine import threads
 
@@ -53,7 +53,7 @@ def out_option(help_text: str, default: str | None = None, makes: tuple[str, ...
     Args:
         help_text: what is written there.
         default: the folder where the option is not given; empty where the command finds one.
-        makes: files in the folder that are replaced; see `Written`.
+        makes: files in the folder that are replaced; see `WrittenPath`.
 
     Returns:
         The decorator.
@@ -61,7 +61,7 @@ def out_option(help_text: str, default: str | None = None, makes: tuple[str, ...
     folder: dict[str, Any] = {"required": True} if default is None else {}
     if default:
         folder = {"default": Path(default), "show_default": True}
-    return click.option("--out", type=Written(*makes), help=help_text, **folder)
+    return click.option("--out", type=WrittenPath(*makes), help=help_text, **folder)
 
 
 teacher_options = together(

@@ -55,7 +55,7 @@ class Lasting:
         return getattr(self._terminal, name)
 
 
-class Shown:
+class VisibleStream:
     """A text stream in which control characters and direction overrides stand as ``⟨U+001B⟩``.
 
     Whatever writes to it, be it a command, the log, a warning or another library, no text of a user's file can move the
@@ -144,7 +144,7 @@ class _Once(logging.Filter):
 def outlet() -> Iterator[None]:
     """Let standard output and standard error show what is written to them, and each line of the log once."""
     streams, log, once = (sys.stdout, sys.stderr), logging.lastResort, _Once()
-    sys.stdout, sys.stderr = (stream and Shown(_lasting(stream)) for stream in streams)
+    sys.stdout, sys.stderr = (stream and VisibleStream(_lasting(stream)) for stream in streams)
     if log is not None:
         log.addFilter(once)
     try:
@@ -161,7 +161,7 @@ def _lasting(stream: TextIO) -> TextIO:
 
 def drawn_on(stream: TextIO) -> TextIO:
     """Return the terminal behind a stream, for lines that hold escape sequences of our own."""
-    return stream.terminal if isinstance(stream, Shown) else stream
+    return stream.terminal if isinstance(stream, VisibleStream) else stream
 
 
 def exact(stream: TextIO) -> TextIO:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from heedful.cli.guards import Written
+from heedful.cli.guards import WrittenPath
 from heedful.cli.options import text_input_options, text_option, threads_option
 from heedful.cli.reading_options import reading_options
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 
 
 @click.command()
@@ -29,7 +29,7 @@ from heedful.data.readers.reading import Reading
 )
 @click.option(
     "--output",
-    type=Written(endings=(".conllu", ".conll", ".txt")),
+    type=WrittenPath(endings=(".conllu", ".conll", ".txt")),
     help="Write to this file instead of printing.",
 )
 @threads_option
@@ -37,7 +37,7 @@ def command(
     parser_name: str,
     texts: tuple[str, ...],
     input_file: Path | None,
-    reading: Reading,
+    reading: FileReading,
     tokenizer: str,
     output: Path | None,
 ) -> None:

@@ -13,7 +13,7 @@ import click
 
 from heedful.cli.answer_options import SetOptions, TreeOptions
 from heedful.cli.guards import WRITTEN
-from heedful.cli.option_groups import Named, Requests, TextLimits, grouped
+from heedful.cli.option_groups import NamedLabelOptions, Requests, TextLimits, grouped
 from heedful.cli.options import (
     PATH,
     input_options,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from heedful.models.precision import Precision
 
 
-def predict_many(many: Many, model: ModelOptions, requests: Requests, written: Written) -> None:
+def predict_many(many: Many, model: ModelOptions, requests: Requests, written: PredictionForm) -> None:
     """Predict for many files, and print the counts.
 
     Args:
@@ -50,7 +50,7 @@ def predict_many(many: Many, model: ModelOptions, requests: Requests, written: W
     Raises:
         UsageError: if an option is missing, or is not for many files.
     """
-    from heedful.bulk.part_task import Form
+    from heedful.bulk.part_task import PartForm
     from heedful.bulk.predict_parts import predict_parts
     from heedful.cli.output import print_json
 
@@ -80,7 +80,7 @@ def predict_many(many: Many, model: ModelOptions, requests: Requests, written: W
         output,
         jobs=many.jobs or 1,
         reading=requests.reading,
-        form=Form(many.wanted or "", written.header is not False, many.bad_rows == "skip"),
+        form=PartForm(many.wanted or "", written.header is not False, many.bad_rows == "skip"),
         print_line=lambda line: click.echo(line, err=True),
     )
     if written.as_json:
@@ -90,7 +90,7 @@ def predict_many(many: Many, model: ModelOptions, requests: Requests, written: W
 
 
 @dataclass(frozen=True)
-class Written:
+class PredictionForm:
     """In which form predictions are written."""
 
     output: Path | None
@@ -239,9 +239,9 @@ class Many:
 @grouped(
     requests=Requests,
     limits=TextLimits,
-    written=Written,
+    written=PredictionForm,
     many=Many,
-    named=Named,
+    named=NamedLabelOptions,
     sets=SetOptions,
     tree=TreeOptions,
 )
@@ -250,9 +250,9 @@ def command(
     requests: Requests,
     limits: TextLimits,
     precision: Precision,
-    written: Written,
+    written: PredictionForm,
     many: Many,
-    named: Named,
+    named: NamedLabelOptions,
     sets: SetOptions,
     tree: TreeOptions,
 ) -> None:

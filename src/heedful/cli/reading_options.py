@@ -12,7 +12,7 @@ import click
 
 from heedful.cli.guards import refuse_two_values
 from heedful.cli.options import data_option, set_option, together
-from heedful.data.readers.reading import OnMissing, Reading, parse_columns, several_columns
+from heedful.data.readers.reading import FileReading, OnMissing, parse_columns, several_columns
 from heedful.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,7 +36,7 @@ def own_file_options(function: F) -> F:
     @functools.wraps(function)
     def with_settings(
         *arguments: object,
-        reading: Reading,
+        reading: FileReading,
         overrides: tuple[str, ...],
         max_tokens: int | None,
         truncate: str | None,
@@ -99,7 +99,7 @@ def _with_named(columns: Mapping[str, str], named: Mapping[str, object]) -> dict
     return found
 
 
-def as_settings(reading: Reading) -> list[str]:
+def as_settings(reading: FileReading) -> list[str]:
     """Return the settings of a run that say how its files are read.
 
     Args:
@@ -142,7 +142,7 @@ def _as_reading(
         **others: object,
     ) -> object:
         named = parse_columns(columns)
-        reading = Reading(named, encoding, separator, quotes, input_header, on_missing, query=query)
+        reading = FileReading(named, encoding, separator, quotes, input_header, on_missing, query=query)
         return function(*arguments, reading=reading, **others)
 
     return together(

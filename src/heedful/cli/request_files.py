@@ -18,7 +18,7 @@ from heedful.data.examples import Corpus
 from heedful.data.readers.class_folders import is_class_folder
 from heedful.data.readers.corpus_builder import BLOCK_ROWS, CorpusBuilder
 from heedful.data.readers.label_lines import begins_with_label
-from heedful.data.readers.reading import Reading, RequestFiles, note_once
+from heedful.data.readers.reading import FileReading, RequestFiles, note_once
 from heedful.data.readers.table_files import (
     SPREADSHEETS,
     TABLE_SUFFIXES,
@@ -73,7 +73,7 @@ def _is_own(files: RequestFiles, path: Path) -> bool:
     return bare_suffix(path) in files.suffixes or bool(files.recognizes and files.recognizes(path))
 
 
-def is_table(path: Path, reading: Reading) -> bool:
+def is_table(path: Path, reading: FileReading) -> bool:
     """Return whether a file is read as a table: by its name, as a folder of classes; a pipe by an option for tables.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heedful.data.readers.reading import Reading, RequestFiles
+from heedful.data.readers.reading import FileReading, RequestFiles
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
 
 STDIN = Path("-")
@@ -32,9 +32,9 @@ class RequestOptions:
     texts: tuple[str, ...]
     pair: tuple[str | None, str | None]
     input_file: Path | None
-    reading: Reading
+    reading: FileReading
     is_pair: bool
-    trained: Reading = field(default_factory=Reading)
+    trained: FileReading = field(default_factory=FileReading)
     files: RequestFiles | None = None
     keep_fields: bool = False
     cells: Mapping[str, str] | None = None

@@ -15,7 +15,7 @@ from heedful.cli.guards import WRITTEN
 from heedful.cli.option_groups import grouped
 from heedful.cli.options import PATH, number_option, threads_option
 from heedful.cli.reading_options import reading_options
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 
 if TYPE_CHECKING:
     from heedful.run.suggesting import By, Suggestion
@@ -57,7 +57,7 @@ class Choosing:
 )
 @threads_option
 @grouped(how=Choosing)
-def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Path | None) -> None:
+def command(model: Path, pool: Path, how: Choosing, reading: FileReading, output: Path | None) -> None:
     """Suggest which texts of the file POOL to label next, to improve MODEL with few labels.
 
     POOL is a table or a file with one text in each line, as --input of 'heedful predict'. Each suggestion has its row
@@ -80,7 +80,7 @@ def command(model: Path, pool: Path, how: Choosing, reading: Reading, output: Pa
         raise UsageError(
             f"suggestions need the probabilities of classes; this is a model of {predictor.noun}"
         )
-    trained = Reading.of_run(predictor.run_settings)
+    trained = FileReading.of_run(predictor.run_settings)
     corpus = gather(
         RequestOptions((), (None, None), pool, reading, predictor.is_pair, trained, keep_fields=True)
     )

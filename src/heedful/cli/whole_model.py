@@ -10,14 +10,14 @@ import click
 
 from heedful.cli.opened_model import answers_of, files_of
 from heedful.cli.output import print_json, print_note, print_text
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.errors import UsageError
 from heedful.opening import AnyModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heedful.cli.explained_input import Explaining
+    from heedful.cli.explained_input import ExplainingOptions
     from heedful.cli.option_groups import Requests
     from heedful.data.examples import Corpus, Example
     from heedful.explain import Explanation
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def show_whole(
-    model: Path, file: Path, how: Explaining, requests: Requests, html: Path | None, *, as_json: bool
+    model: Path, file: Path, how: ExplainingOptions, requests: Requests, html: Path | None, *, as_json: bool
 ) -> None:
     """Let a model answer a labeled file, and print or write what is noticed.
 
@@ -109,7 +109,7 @@ def _read(model: AnyModel, file: Path, requests: Requests) -> tuple[Corpus, tupl
     files = files_of(model)
     if files is not None and files.read_gold is not None:
         return files.read_gold(found), ()
-    how = requests.reading.beside(Reading.of_run(model.run_settings), found)
+    how = requests.reading.beside(FileReading.of_run(model.run_settings), found)
     gold = "score" if model.kind.is_score else "label"
     roles = (*(("premise", "hypothesis") if model.is_pair else ("text",)), gold)
     several = model.kind.outputs == "columns"

@@ -16,7 +16,7 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """One result that the cache keeps.
 
     Attributes:
@@ -32,7 +32,7 @@ class Entry:
     changed: str
 
 
-def entries(folder: Path | None = None) -> list[Entry]:
+def entries(folder: Path | None = None) -> list[CacheEntry]:
     """List what the cache keeps.
 
     Args:
@@ -42,7 +42,7 @@ def entries(folder: Path | None = None) -> list[Entry]:
         The entries, by kind and age.
     """
     found = [
-        Entry(
+        CacheEntry(
             path.parent.name,
             path,
             _size(path),

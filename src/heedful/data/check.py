@@ -62,7 +62,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """Result of a check.
 
     Attributes:
@@ -119,7 +119,7 @@ def check_corpora(
     tokenize: Tokenize = str.split,
     limit: int | None = None,
     max_overlap: float = 0.01,
-) -> Report:
+) -> CheckReport:
     """Check the parts of a data set on their own and against each other.
 
     Args:
@@ -153,7 +153,7 @@ def check_corpora(
         )
         findings.append(Finding("warning", train, message))
     findings.sort(key=lambda finding: finding.level != "error")
-    return Report(parts, limit, findings, giveaway)
+    return CheckReport(parts, limit, findings, giveaway)
 
 
 def _summary(corpus: Corpus, tokenize: Tokenize, limit: int | None) -> Summary:

@@ -145,7 +145,7 @@ def repeats(examples: Sequence[Example], of: Sequence[Key]) -> Repeats:
 
 
 @dataclass(frozen=True)
-class Shared:
+class LeakedRows:
     """Rows of a part that another part has too.
 
     Attributes:
@@ -157,7 +157,7 @@ class Shared:
     swapped: list[int]
 
 
-def shared(part: Sequence[Key], other: Sequence[Key]) -> Shared:
+def shared(part: Sequence[Key], other: Sequence[Key]) -> LeakedRows:
     """Find what a part shares with another one."""
     there = set(other)
     ordered = [place for place, key in enumerate(part) if key in there]
@@ -166,4 +166,4 @@ def shared(part: Sequence[Key], other: Sequence[Key]) -> Shared:
         for place, key in enumerate(part)
         if len(key) == 2 and key not in there and (key[1], key[0]) in there
     ]
-    return Shared(ordered, swapped)
+    return LeakedRows(ordered, swapped)

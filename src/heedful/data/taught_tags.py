@@ -13,7 +13,7 @@ from heedful.data.batching import collate
 from heedful.data.encoding import EncodedDataset
 from heedful.data.examples import WordTags, ragged_of
 from heedful.data.tokens import TokenizedCorpus
-from heedful.data.transfer_set import Reading
+from heedful.data.transfer_set import StudentReading
 from heedful.data.word_tags import NOT_COUNTED, WordTagDataset, word_offsets
 from heedful.structures import Batch
 
@@ -88,7 +88,7 @@ def taught_tags(
 
 def encode_taught_tags(
     corpus: TokenizedCorpus,
-    reading: Reading,
+    reading: StudentReading,
     gold: int,
     labels: tuple[str, ...],
     taught: NDArray[np.float32],

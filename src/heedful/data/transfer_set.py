@@ -15,7 +15,7 @@ from heedful.text.wide_part import PhraseRule
 
 
 @dataclass(frozen=True)
-class Reading:
+class StudentReading:
     """How the words of a student become numbers; see `heedful.data.encoding.encode` for the attributes."""
 
     vocabulary: AnyVocabulary
@@ -54,7 +54,7 @@ class TransferSet(EncodedDataset):
 
 
 def encode_transfer(
-    corpus: TokenizedCorpus, reading: Reading, values: NDArray[np.generic], gold: int
+    corpus: TokenizedCorpus, reading: StudentReading, values: NDArray[np.generic], gold: int
 ) -> TransferSet:
     """Turn texts that a teacher answered into numbers.
 

@@ -142,7 +142,7 @@ class _Tensorized(_Heads):
         return attended.output, self.attention.apart(attended.weights)
 
 
-class _Layer(nn.Module):
+class _NormalizedLayer(nn.Module):
     """The position-wise network, then attention; each is added to its input and normalized after that."""
 
     def __init__(
@@ -175,7 +175,7 @@ class _Stack(EncoderOf[AnyConfig]):
         """See `EncoderOf.build`."""
         self.bias = nn.Parameter(torch.zeros(width))
         self.layers = nn.ModuleList(
-            _Layer(width, config, self.attention(width, config)) for _ in range(config.layers)
+            _NormalizedLayer(width, config, self.attention(width, config)) for _ in range(config.layers)
         )
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:

@@ -49,7 +49,7 @@ class MtsaStackedConfig(Settings):
     impl: Impl = "auto"
 
 
-class _Layer(nn.Module):
+class _StackedLayer(nn.Module):
     """A dense layer, then attention; each is added to its input and normalized after that."""
 
     def __init__(self, width: int, config: MtsaStackedConfig, attention: MtsaPaperConfig) -> None:
@@ -108,7 +108,7 @@ class MtsaStackedEncoder(EncoderOf[MtsaStackedConfig]):
             impl=config.impl,
         )
         widths = [width] + [hidden] * (config.layers - 1)
-        self.layers = nn.ModuleList(_Layer(each, config, attention) for each in widths)
+        self.layers = nn.ModuleList(_StackedLayer(each, config, attention) for each in widths)
 
     def forward(self, x: Tensor, sentences: Sentences, *, need_weights: bool = False) -> ContextStates:
         """Encode; see `ContextEncoder.forward`. Maps are feature-wise, [B, Q, K, C], one a layer and head."""

@@ -17,7 +17,7 @@ from heedful.estimators.estimator import How
 from heedful.estimators.example_weights import example_weights
 from heedful.estimators.has_settings import refuse_file_settings
 from heedful.estimators.sentence_estimator import SentenceEstimator
-from heedful.estimators.targets import AnyTargets, Classes
+from heedful.estimators.targets import AnyTargets, ClassNames
 from heedful.run.distilling import Answering, PythonTeacher
 from heedful.run.learning_on import of_model, refuse_beside_texts
 from heedful.run.run_config import RunConfig
@@ -52,16 +52,16 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
         config = super()._defaults()
         return replace(config, text=replace(config.text, oov="nearest"))
 
-    def _targets_of(self, y: object) -> Classes:
-        return Classes.of(y)
+    def _targets_of(self, y: object) -> ClassNames:
+        return ClassNames.of(y)
 
     @classmethod
-    def _targets_in(cls, predictor: Predictor, config: RunConfig) -> Classes:
-        return Classes.restored(predictor.labels, config.data.label_type)
+    def _targets_in(cls, predictor: Predictor, config: RunConfig) -> ClassNames:
+        return ClassNames.restored(predictor.labels, config.data.label_type)
 
     def _set_fitted(self, predictor: Predictor, targets: AnyTargets) -> None:
         super()._set_fitted(predictor, targets)
-        assert isinstance(targets, Classes)  # what the two methods above return
+        assert isinstance(targets, ClassNames)  # what the two methods above return
         self.classes_ = targets.values
 
     def partial_fit(

@@ -13,7 +13,7 @@ from heedful.data.readers.table_files import read_table
 from heedful.data.readers.tag_files import TagOptions
 from heedful.errors import UsageError, nearest
 from heedful.estimators.reading_tables import ReadsTables
-from heedful.estimators.setting_types import Settings
+from heedful.estimators.setting_types import EstimatorSettings
 from heedful.run import RunConfig
 from heedful.run.recipe_files import override
 from heedful.run.run_config import KeepExamples
@@ -87,7 +87,7 @@ class HasSettings(ReadsTables):
         threads: int | None = None,
         verbose: bool = False,
         keep_examples: KeepExamples | None = None,
-        **settings: Unpack[Settings],
+        **settings: Unpack[EstimatorSettings],
     ) -> None:
         self.threads, self.verbose, self.keep_examples = threads, verbose, keep_examples
         self.text, self.features = text, features

@@ -16,7 +16,7 @@ from heedful.data.readers.text_fields import is_missing
 from heedful.errors import DataError, UsageError, nearest
 from heedful.estimators.example_weights import example_weights
 from heedful.estimators.sentence_estimator import SentenceEstimator
-from heedful.estimators.targets import AnyTargets, Classes, Named
+from heedful.estimators.targets import AnyTargets, ClassNames, NamedChoice
 from heedful.model.decisions.label_columns import BETWEEN, column_places, label_of
 from heedful.run.run_config import RunConfig
 from heedful.tasks import LabelColumnsModel
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelColumns(Named):
+class LabelColumns(NamedChoice):
     """The classes of several label columns.
 
     Attributes:
@@ -64,7 +64,7 @@ class LabelColumns(Named):
         for place, column in enumerate(columns):
             own = [row[place] for row in rows if not is_missing(row[place])]
             try:
-                found = Classes.of(own)
+                found = ClassNames.of(own)
             except DataError as error:
                 raise DataError(f"label column {column!r}: {error}") from None
             for name, value in zip(found.names, found.values.tolist(), strict=True):
@@ -89,7 +89,7 @@ class LabelColumns(Named):
             ArtifactError: if a name is no value of that type.
         """
         bare = [name.partition(BETWEEN)[2] for name in names]
-        values = Classes.restored(bare, label_type).values.tolist()  # type: ignore[arg-type]
+        values = ClassNames.restored(bare, label_type).values.tolist()  # type: ignore[arg-type]
         value_of = dict(zip(names, values, strict=True))
         return cls(np.array(names), tuple(names), label_type, tuple(column_places(names)), value_of)  # type: ignore[arg-type]
 

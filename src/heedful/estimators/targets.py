@@ -28,7 +28,7 @@ _WRITTEN = {"False": False, "True": True}
 
 
 @dataclass(frozen=True, eq=False)
-class Named(ABC):
+class NamedChoice(ABC):
     """What a model chooses from as the user wrote it, with the names that the model uses.
 
     Attributes:
@@ -47,11 +47,11 @@ class Named(ABC):
         """Return the gold of each target; see the classes below."""
 
 
-class Classes(Named):
+class ClassNames(NamedChoice):
     """The classes of a model."""
 
     @classmethod
-    def of(cls, y: object) -> Classes:
+    def of(cls, y: object) -> ClassNames:
         """Collect the classes of training targets.
 
         Args:
@@ -81,7 +81,7 @@ class Classes(Named):
         return cls(_array(values, numeric, plain=kind in _TYPES), names, label_type)
 
     @classmethod
-    def restored(cls, names: Sequence[str], label_type: LabelType) -> Classes:
+    def restored(cls, names: Sequence[str], label_type: LabelType) -> ClassNames:
         """Read the classes that a model folder keeps.
 
         Args:
@@ -118,7 +118,7 @@ class Classes(Named):
         return [known.get(label, str(label)) for label in _labels(y)]
 
 
-class LabelSets(Named):
+class LabelSets(NamedChoice):
     """The labels of a model that gives a text several, or none; they are strings."""
 
     @classmethod
@@ -272,7 +272,7 @@ class Scores:
         return numbers
 
 
-AnyTargets = Named | Scores
+AnyTargets = NamedChoice | Scores
 
 
 def _score(row: int, value: object) -> float:

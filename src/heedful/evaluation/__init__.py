@@ -4,7 +4,7 @@ from heedful.evaluation.calibration import Calibration, Reliability, calibration
 from heedful.evaluation.metrics import classification_metrics, relatedness_metrics
 from heedful.evaluation.report import evaluate_classes, evaluate_scores
 from heedful.evaluation.report_text import Report
-from heedful.evaluation.role_counts import Counts, RoleScores, compare_frames
+from heedful.evaluation.role_counts import RoleCounts, RoleScores, compare_frames
 from heedful.evaluation.sequences import evaluate_roles, evaluate_tags
 from heedful.evaluation.significance import (
     Comparison,
@@ -21,11 +21,11 @@ __all__ = [
     "METRICS",
     "Calibration",
     "Comparison",
-    "Counts",
     "Interval",
     "Metric",
     "Reliability",
     "Report",
+    "RoleCounts",
     "RoleScores",
     "accuracy_interval",
     "bootstrap_interval",

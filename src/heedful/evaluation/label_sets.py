@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from heedful.evaluation.metrics import NAMES, length_bins
 from heedful.evaluation.report import figures_by_group
 from heedful.evaluation.report_text import Groups, Report
-from heedful.evaluation.role_counts import Counts
+from heedful.evaluation.role_counts import RoleCounts
 from heedful.evaluation.statistics import STATISTICS, pack_frames
 
 Flags = NDArray[np.bool_]
@@ -126,7 +126,7 @@ def evaluate_label_sets(
     precision, recall, f1, count = of_each_label(gold, answered)
     right, many, found = (gold & answered).sum(axis=1), gold.sum(axis=1), answered.sum(axis=1)
     packed = pack_frames(
-        [Counts(int(r), int(a - r), int(g - r)) for r, g, a in zip(right, many, found, strict=True)]
+        [RoleCounts(int(r), int(a - r), int(g - r)) for r, g, a in zip(right, many, found, strict=True)]
     )
 
     def by(names: Sequence[str]) -> Groups:

@@ -30,7 +30,7 @@ class Argument(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Counts:
+class RoleCounts:
     """How many arguments were met.
 
     Attributes:
@@ -43,8 +43,10 @@ class Counts:
     excess: int = 0
     missed: int = 0
 
-    def __add__(self, other: Counts) -> Counts:
-        return Counts(self.correct + other.correct, self.excess + other.excess, self.missed + other.missed)
+    def __add__(self, other: RoleCounts) -> RoleCounts:
+        return RoleCounts(
+            self.correct + other.correct, self.excess + other.excess, self.missed + other.missed
+        )
 
     @property
     def precision(self) -> float:
@@ -77,9 +79,9 @@ class FrameOutcome:
     missed: tuple[str, ...]
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> RoleCounts:
         """The numbers without V."""
-        return Counts(*(sum(role != PREDICATE for role in part) for part in astuple(self)))
+        return RoleCounts(*(sum(role != PREDICATE for role in part) for part in astuple(self)))
 
     @property
     def complete(self) -> bool:
@@ -99,7 +101,7 @@ class RoleScores:
 
     frames: int = 0
     complete: int = 0
-    by_role: dict[str, Counts] = field(default_factory=dict)
+    by_role: dict[str, RoleCounts] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outcomes: Sequence[FrameOutcome]) -> RoleScores:
@@ -109,14 +111,14 @@ class RoleScores:
             for part in (lambda o: o.correct, lambda o: o.excess, lambda o: o.missed)
         ]
         by_role = {
-            role: Counts(*(number[role] for number in numbers)) for role in sorted(set().union(*numbers))
+            role: RoleCounts(*(number[role] for number in numbers)) for role in sorted(set().union(*numbers))
         }
         return cls(len(outcomes), sum(outcome.complete for outcome in outcomes), by_role)
 
     @property
-    def overall(self) -> Counts:
+    def overall(self) -> RoleCounts:
         """The counts of all roles but V."""
-        return sum((counts for role, counts in self.by_role.items() if role != PREDICATE), Counts())
+        return sum((counts for role, counts in self.by_role.items() if role != PREDICATE), RoleCounts())
 
     def metrics(self) -> dict[str, float]:
         """Return "f1", "precision", "recall" and "complete", the share of complete frames."""

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from heedful.evaluation.metrics import NAMES, classification_metrics, length_bins
 from heedful.evaluation.report import evaluate_classes, figures_by_group
 from heedful.evaluation.report_text import Groups, Report
-from heedful.evaluation.role_counts import PREDICATE, Counts, FrameOutcome, RoleScores
+from heedful.evaluation.role_counts import PREDICATE, FrameOutcome, RoleCounts, RoleScores
 from heedful.evaluation.statistics import STATISTICS, pack_frames
 from heedful.text.bio import OUTSIDE, Span, scheme_of, spans_of
 
 
 def evaluate_roles(
     outcomes: Sequence[FrameOutcome],
-    predicates: Counts,
+    predicates: RoleCounts,
     *,
     groups: Sequence[str] = (),
     lengths: NDArray[np.int64] | None = None,
@@ -104,13 +104,13 @@ def evaluate_tags(
             report, metrics={**report.metrics, "f1": _f1_of_words(first, second, number.get(OUTSIDE, -1))}
         )
     spans = [(set(spans_of(own)), set(spans_of(other))) for own, other in zip(gold, answered, strict=True)]
-    counts = [Counts(len(a & b), len(b - a), len(a - b)) for a, b in spans]
+    counts = [RoleCounts(len(a & b), len(b - a), len(a - b)) for a, b in spans]
     right = [sum(a == b for a, b in zip(*pair, strict=True)) for pair in zip(gold, answered, strict=True)]
     size = [len(tags) for tags in gold]
 
     def figures(here: NDArray[np.bool_]) -> dict[str, float]:
         chosen = np.flatnonzero(here)
-        total = sum((counts[row] for row in chosen), Counts())
+        total = sum((counts[row] for row in chosen), RoleCounts())
         words = sum(size[row] for row in chosen)
         accuracy = sum(right[row] for row in chosen) / words if words else 0.0
         return {"f1": total.f1, "precision": total.precision, "recall": total.recall, "accuracy": accuracy}
@@ -184,24 +184,26 @@ def _ratio(part: float, whole: float) -> float:
 def _f1_of_words(gold: NDArray[np.int64], answered: NDArray[np.int64], outside: int) -> float:
     """Return the F1 of the words whose tag, or whose answer, is not the one of this number."""
     right = int(np.sum((gold == answered) & (gold != outside)))
-    return Counts(right, int(np.sum(answered != outside)) - right, int(np.sum(gold != outside)) - right).f1
+    return RoleCounts(
+        right, int(np.sum(answered != outside)) - right, int(np.sum(gold != outside)) - right
+    ).f1
 
 
-def _by_role(spans: Sequence[tuple[set[Span], set[Span]]]) -> dict[str, Counts]:
+def _by_role(spans: Sequence[tuple[set[Span], set[Span]]]) -> dict[str, RoleCounts]:
     """Return the counts of the spans of each kind."""
-    found: dict[str, Counts] = {}
+    found: dict[str, RoleCounts] = {}
     for gold, answered in spans:
         parts = (
-            (gold & answered, Counts(1)),
-            (answered - gold, Counts(0, 1)),
-            (gold - answered, Counts(0, 0, 1)),
+            (gold & answered, RoleCounts(1)),
+            (answered - gold, RoleCounts(0, 1)),
+            (gold - answered, RoleCounts(0, 0, 1)),
         )
         for span, one in ((span, one) for part, one in parts for span in part):
-            found[span.role] = found.get(span.role, Counts()) + one
+            found[span.role] = found.get(span.role, RoleCounts()) + one
     return found
 
 
-def _row(counts: Counts) -> dict[str, float]:
+def _row(counts: RoleCounts) -> dict[str, float]:
     return {
         "precision": counts.precision,
         "recall": counts.recall,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.evaluation.role_counts import Counts
+from heedful.evaluation.role_counts import RoleCounts
 
 Values = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -174,7 +174,7 @@ _FRAME = 1000
 """More than the arguments of one frame."""
 
 
-def pack_frames(counts: Sequence[Counts]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def pack_frames(counts: Sequence[RoleCounts]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return one number a frame for gold and answer, so that frames can be resampled like other examples.
 
     Args:

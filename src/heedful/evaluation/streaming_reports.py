@@ -17,7 +17,7 @@ from heedful.evaluation.significance import little_bootstraps
 from heedful.evaluation.statistics import STATISTICS
 
 
-class Cell(NamedTuple):
+class ExampleKind(NamedTuple):
     """One kind of example; all figures of classes but the calibration are functions of how often each kind occurs.
 
     Attributes:
@@ -39,7 +39,7 @@ def count_cells(
     groups: NDArray[np.int32],
     group_names: Sequence[str],
     lengths: NDArray[np.int64],
-) -> Counter[Cell]:
+) -> Counter[ExampleKind]:
     """Count the kinds of some examples; the counts of two parts of a file are added.
 
     Args:
@@ -56,14 +56,14 @@ def count_cells(
     kinds, times = np.unique(columns, axis=1, return_counts=True)
     return Counter(
         {
-            Cell(own, other, group_names[group], length): count
+            ExampleKind(own, other, group_names[group], length): count
             for (own, other, group, length), count in zip(kinds.T.tolist(), times.tolist(), strict=True)
         }
     )
 
 
 def evaluate_cells(
-    cells: Mapping[Cell, int],
+    cells: Mapping[ExampleKind, int],
     labels: Sequence[str],
     *,
     calibration: Calibration | None = None,

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from heedful.explain.figures import draw
     from heedful.explain.from_output import explanation_from
     from heedful.explain.html import render_html, write_html
-    from heedful.explain.legends import SYSTEMS, System
+    from heedful.explain.legends import SYSTEMS, SystemNames
     from heedful.explain.methods import METHODS
     from heedful.explain.policy_steps import PolicySteps
     from heedful.explain.side_by_side import render_side_by_side, write_side_by_side
-    from heedful.explain.summary import Link, strongest_alignments, strongest_links
+    from heedful.explain.summary import AttentionLink, strongest_alignments, strongest_links
     from heedful.explain.text import render_text
     from heedful.explain.word_features import WordFeatures
 
 __all__ = [
     "METHODS",
     "SYSTEMS",
+    "AttentionLink",
     "Attribution",
     "DeletionScore",
     "Explanation",
-    "Link",
     "PolicySteps",
     "SentenceView",
-    "System",
+    "SystemNames",
     "WordFeatures",
     "deletion_score",
     "draw",
@@ -61,11 +61,11 @@ if not TYPE_CHECKING:  # a type checker reads the imports above
             "heedful.explain.figures": ("draw",),
             "heedful.explain.from_output": ("explanation_from",),
             "heedful.explain.html": ("render_html", "write_html"),
-            "heedful.explain.legends": ("SYSTEMS", "System"),
+            "heedful.explain.legends": ("SYSTEMS", "SystemNames"),
             "heedful.explain.methods": ("METHODS",),
             "heedful.explain.policy_steps": ("PolicySteps",),
             "heedful.explain.side_by_side": ("render_side_by_side", "write_side_by_side"),
-            "heedful.explain.summary": ("Link", "strongest_alignments", "strongest_links"),
+            "heedful.explain.summary": ("AttentionLink", "strongest_alignments", "strongest_links"),
             "heedful.explain.text": ("render_text",),
             "heedful.explain.word_features": ("WordFeatures",),
         },

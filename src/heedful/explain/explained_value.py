@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError, check_known
-from heedful.model.answers import Shown, ShownTree
+from heedful.model.answers import ShownAnswer, ShownTree
 from heedful.text.characters import visible
 
 Values = NDArray[np.float64]
@@ -24,7 +24,7 @@ class ExplainedValue:
     expected grade; else the number itself.
 
     Attributes:
-        kind: see `Shown.kind`.
+        kind: see `ShownAnswer.kind`.
         column: of the logits, the class, label or number.
         label: its name; empty for grades and numbers.
         temperature: what logits are divided by before the softmax.
@@ -42,7 +42,7 @@ class ExplainedValue:
     below: tuple[int, ...] = ()
 
     @classmethod
-    def of_answer(cls, shown: Shown, label: str | None = None) -> ExplainedValue:
+    def of_answer(cls, shown: ShownAnswer, label: str | None = None) -> ExplainedValue:
         """Return what is explained of an answer.
 
         Args:
@@ -145,7 +145,7 @@ class ExplainedValue:
         return replace(self, label=label)
 
 
-def _answered(shown: Shown, tree: ShownTree) -> str:
+def _answered(shown: ShownAnswer, tree: ShownTree) -> str:
     """Return the node that is answered; the likeliest leaf where that is the parent of all, which nothing changes."""
     if len(tree.parents.get(tree.answered, ())) < len(shown.labels):
         return tree.answered

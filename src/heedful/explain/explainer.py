@@ -18,7 +18,7 @@ from heedful.explain.explanation_parts import (
     with_quantity,
 )
 from heedful.explain.explanation_record import SentenceView
-from heedful.explain.legends import SYSTEMS, System, by_caption
+from heedful.explain.legends import SYSTEMS, SystemNames, by_caption
 from heedful.explain.method_ranking import by_default
 from heedful.explain.methods import WITH_TORCH, MethodChoice, Question
 from heedful.explain.methods.word_game import Examples, Game, game_of
@@ -171,7 +171,7 @@ class _Reading:
         explanation = assembled(
             words if alone else [with_looked(*each) for each in zip(read, sight.texts, strict=True)],
             self.values.shown,
-            SYSTEMS.get(model.encoder, System(model.encoder)),
+            SYSTEMS.get(model.encoder, SystemNames(model.encoder)),
             model.pooling,
             alignments=by_caption(sight.alignments),
             averaged=averages(sight),

@@ -24,12 +24,12 @@ from heedful.explain.explained_value import ExplainedValue
 from heedful.explain.explanation import Explanation
 from heedful.explain.explanation_record import Array, SentenceView
 from heedful.explain.faithfulness import deletion_of
-from heedful.explain.legends import System, by_caption, caption, default_notes
+from heedful.explain.legends import SystemNames, by_caption, caption, default_notes
 from heedful.explain.methods.contributions import Explained, contributions
 from heedful.explain.methods.method_names import DEFAULT, MethodChoice, attribute, check_method
 from heedful.explain.methods.word_game import Game
 from heedful.explain.parent_shares import ParentShares
-from heedful.model.answers import Shown
+from heedful.model.answers import ShownAnswer
 from heedful.model.attention_records import Looked, Sight
 from heedful.text.tokenize import Tokenizer
 
@@ -68,7 +68,7 @@ def quantity_of(run: object) -> str:
     return name if isinstance(name, str) else ""
 
 
-def with_quantity(shown: Shown, run: Mapping[str, object]) -> Shown:
+def with_quantity(shown: ShownAnswer, run: Mapping[str, object]) -> ShownAnswer:
     """Call the number of an answer what the column of the training file is called.
 
     Args:
@@ -151,8 +151,8 @@ def averages(sight: Sight) -> dict[str, str]:
 
 def assembled(
     views: Sequence[SentenceView],
-    shown: Shown,
-    system: System,
+    shown: ShownAnswer,
+    system: SystemNames,
     pooling: str,
     *,
     alignments: Mapping[str, Array],
@@ -206,10 +206,10 @@ class ValuesExplained:
 
     value: ExplainedValue
     others: tuple[ExplainedValue, ...]
-    shown: Shown
+    shown: ShownAnswer
 
     @classmethod
-    def of(cls, shown: Shown, why: str | None = None) -> ValuesExplained:
+    def of(cls, shown: ShownAnswer, why: str | None = None) -> ValuesExplained:
         """Choose what is explained of an answer.
 
         Args:

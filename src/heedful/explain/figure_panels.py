@@ -30,7 +30,7 @@ _TITLE_CELL = 0.078
 
 
 @dataclass(frozen=True)
-class Panel:
+class FigurePanel:
     """One pair of axes with its title, and in inches its width and the space for labels on its left and right.
 
     ``header`` is the space for the labels along its top; it is 0 for bars, which have none.
@@ -51,8 +51,8 @@ class Group:
     heading: str
     note: str
     height: float
-    maps: tuple[Panel, ...] = ()
-    others: tuple[Panel, ...] = ()
+    maps: tuple[FigurePanel, ...] = ()
+    others: tuple[FigurePanel, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def alignments(explanation: ExplanationRecord) -> Group:
     return Group(heading, "", size.cell * len(down), found)
 
 
-def _square(square: Square, size: _Size) -> Panel:
+def _square(square: Square, size: _Size) -> FigurePanel:
     """Make a panel of cells, wide enough for its title."""
     grid = replace(square.grid, rows=_labels(square.grid.rows), columns=_labels(square.grid.columns))
     if square.kind == "distances":
@@ -143,12 +143,12 @@ def _square(square: Square, size: _Size) -> Panel:
     title = square.title + (": none" if square.kind == "choice" and not grid.values.any() else "")
     width = size.cell * len(grid.columns)
     right = max(0.1, cells(title) * _TITLE_CELL - size.left - width)
-    return Panel(title, size.left, width, right, _header(grid.columns, size.font), paint)
+    return FigurePanel(title, size.left, width, right, _header(grid.columns, size.font), paint)
 
 
 def _bars(
     view: SentenceView, whole: SentenceView, kept: Sequence[int], words: Sequence[str], size: _Size
-) -> list[Panel]:
+) -> list[FigurePanel]:
     """Draw the gates and the weights; only the first has labels, and the rest stay beside it."""
     paints: dict[str, tuple[Paint, Array]] = {
         f"gate {name}": (panels.paint_gate, gate) for name, gate in view.gates.items()
@@ -156,7 +156,7 @@ def _bars(
     if whole.weights is not None:
         paints["weight"] = (panels.paint_weights, whole.weights[list(kept)])
     return [
-        Panel(
+        FigurePanel(
             title,
             size.left if k == 0 else 0.0,
             BAR,
@@ -168,12 +168,14 @@ def _bars(
     ]
 
 
-def _signed(contributions: Array | None, reach: float, words: Sequence[str], size: _Size) -> list[Panel]:
+def _signed(
+    contributions: Array | None, reach: float, words: Sequence[str], size: _Size
+) -> list[FigurePanel]:
     """Draw what each word contributes, with the word in its color."""
     if contributions is None:
         return []
     paint = _with(panels.paint_contributions, words, contributions, reach, size.font)
-    return [Panel("contribution", size.left, 2 * BAR, _NUMBER, 0.0, paint)]
+    return [FigurePanel("contribution", size.left, 2 * BAR, _NUMBER, 0.0, paint)]
 
 
 def _with(paint: Callable[..., None], *arguments: object) -> Callable[[Axes], None]:

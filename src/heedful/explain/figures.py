@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from heedful.explain import panels
 from heedful.explain.attention_scene import keys_of
-from heedful.explain.figure_panels import GAP, WIDEST, Group, Panel, alignments, side
+from heedful.explain.figure_panels import GAP, WIDEST, FigurePanel, Group, alignments, side
 from heedful.explain.html import headline
 from heedful.explain.signed_words import number
 from heedful.explain.style import drawable
@@ -81,7 +81,7 @@ def _figure(explanation: ExplanationRecord, attention: bool) -> Figure:
     return figure
 
 
-def _lines(group: Group) -> list[list[Panel]]:
+def _lines(group: Group) -> list[list[FigurePanel]]:
     """Break panels into lines no wider than the page.
 
     Maps are dealt evenly, so that six heads make two lines of three, which nothing else joins; a panel without labels
@@ -98,7 +98,7 @@ def _lines(group: Group) -> list[list[Panel]]:
     return lines
 
 
-def _dealt(maps: Sequence[Panel]) -> list[list[Panel]]:
+def _dealt(maps: Sequence[FigurePanel]) -> list[list[FigurePanel]]:
     """Deal panels to as few lines as hold them, the same number to each."""
     for count in range(1, len(maps) + 1):
         each = math.ceil(len(maps) / count)
@@ -108,15 +108,15 @@ def _dealt(maps: Sequence[Panel]) -> list[list[Panel]]:
     return []
 
 
-def _line_width(line: Sequence[Panel]) -> float:
+def _line_width(line: Sequence[FigurePanel]) -> float:
     return sum(panel.left + panel.width + panel.right for panel in line) + GAP * (len(line) - 1)
 
 
-def _line_height(group: Group, line: Sequence[Panel]) -> float:
+def _line_height(group: Group, line: Sequence[FigurePanel]) -> float:
     return _TITLE + max(panel.header for panel in line) + group.height
 
 
-def _place(figure: Figure, group: Group, lines: list[list[Panel]], top: float) -> float:
+def _place(figure: Figure, group: Group, lines: list[list[FigurePanel]], top: float) -> float:
     _write(figure, _MARGIN, top, group.heading, size=11, weight="bold")
     width, height = figure.get_size_inches()
     note = shorten(group.note, int(_CHARACTERS_AN_INCH * (width - 2 * _MARGIN)))

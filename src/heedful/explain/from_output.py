@@ -11,8 +11,8 @@ from heedful.explain.explanation import Explanation
 from heedful.explain.explanation_parts import assembled, averages, with_looked
 from heedful.explain.explanation_record import Array, SentenceView
 from heedful.explain.faithfulness import DeletionScore
-from heedful.explain.legends import System, by_caption, caption
-from heedful.model.answers import Shown
+from heedful.explain.legends import SystemNames, by_caption, caption
+from heedful.model.answers import ShownAnswer
 from heedful.model.attention_records import Looked, Sight
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def explanation_from(
     answered: int | None = None,
     score: float | None = None,
     score_range: tuple[float, float] | None = None,
-    system: System | None = None,
+    system: SystemNames | None = None,
     pooling: str = "source2token",
     notes: Mapping[str, str] | None = None,
     tree_distances: Sequence[Tensor | None] | None = None,
@@ -81,7 +81,7 @@ def explanation_from(
     )
     explanation = assembled(
         [with_looked(view, looked) for view, looked in zip(sides, sight.texts, strict=True)],
-        Shown(
+        ShownAnswer(
             tuple(labels),
             tuple(probabilities or ()),
             score,
@@ -89,7 +89,7 @@ def explanation_from(
             answered,
             kind="class" if score is None else "number",
         ),
-        system or System(""),
+        system or SystemNames(""),
         pooling,
         alignments=by_caption(sight.alignments),
         averaged=averages(sight),

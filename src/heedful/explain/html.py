@@ -20,7 +20,7 @@ from heedful.explain.signed_words import (
     signed_table,
     title_of,
 )
-from heedful.explain.summary import LONG, Link, selection, strongest_alignments, strongest_links
+from heedful.explain.summary import LONG, AttentionLink, selection, strongest_alignments, strongest_links
 from heedful.storage import write_text
 from heedful.storage.checked_paths import checked_path
 from heedful.tables import page_table, percent
@@ -312,7 +312,7 @@ def _links_note(explanation: ExplanationRecord) -> str:
     return " ".join(([_ALIGNED_NOTE] if explanation.alignments else []) + ([note] if within else []))
 
 
-def _link_table(title: str, links: Sequence[Link], verb: str, arrow: str) -> str:
+def _link_table(title: str, links: Sequence[AttentionLink], verb: str, arrow: str) -> str:
     between = f'<span class="arrow" title="{verb}">{arrow}</span>'
     rows = (
         (
@@ -327,7 +327,7 @@ def _link_table(title: str, links: Sequence[Link], verb: str, arrow: str) -> str
     return f"<div><h3>{safe(title)}</h3>{table}</div>"
 
 
-def _steps(link: Link) -> str:
+def _steps(link: AttentionLink) -> str:
     return "" if link.steps is None else f", {link.steps} in the tree"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from heedful.explain.attention_scene import Square, alignments_of, keys_of, maps_of, squares_of
 from heedful.explain.page_frame import safe
 from heedful.explain.summary import MANY, by_layer, focus, maps_beside
-from heedful.explain.svg import Geometry, Panel, distance_map, heat_map, scale_bar, word_bars
+from heedful.explain.svg import Geometry, SvgPanel, distance_map, heat_map, scale_bar, word_bars
 
 if TYPE_CHECKING:
     from heedful.explain.explanation_record import Array, ExplanationRecord, SentenceView
@@ -146,7 +146,7 @@ def weight_tip(
     return lambda i, j: f"{rows[i]} {between} {columns[j]}: {values[i, j]:.3f}"
 
 
-def figure_with_width(title: str, note: str, panel: Panel) -> Drawing:
+def figure_with_width(title: str, note: str, panel: SvgPanel) -> Drawing:
     """Return a picture with its caption, and the width that it takes."""
     width = max(panel.width, 260)
     notes = "".join(f'<p class="note">{safe(line)}</p>' for line in note.splitlines())

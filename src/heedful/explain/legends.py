@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class System:
+class SystemNames:
     """The names that an explanation uses for one system.
 
     Attributes:
@@ -44,48 +44,48 @@ class System:
 _TENSORIZED = {"": "Tensorized self-attention"}
 _DOT_HEADS = {"": "Multi-head dot-product attention"}
 
-SYSTEMS: dict[str, System] = {
-    "bi-blosan": System(
+SYSTEMS: dict[str, SystemNames] = {
+    "bi-blosan": SystemNames(
         "Bi-BloSAN",
         {"": "Masked self-attention within blocks (mBloSA)"},
         more="A word sees only words of its own block here; blocks meet in a second attention that is not drawn.",
     ),
-    "bi-gru": System("Bi-GRU"),
-    "bi-lstm": System("Bi-LSTM"),
-    "cnn": System("CNN"),
-    "decomposable": System("Decomposable attention", {"": "Intra-sentence attention"}),
-    "deep-att": System("DeepAtt", _DOT_HEADS),
-    "disan": System("DiSAN", {"": "Directional self-attention (DiSA)"}, gate="Fusion gate F"),
-    "distance-san": System(
+    "bi-gru": SystemNames("Bi-GRU"),
+    "bi-lstm": SystemNames("Bi-LSTM"),
+    "cnn": SystemNames("CNN"),
+    "decomposable": SystemNames("Decomposable attention", {"": "Intra-sentence attention"}),
+    "deep-att": SystemNames("DeepAtt", _DOT_HEADS),
+    "disan": SystemNames("DiSAN", {"": "Directional self-attention (DiSA)"}, gate="Fusion gate F"),
+    "distance-san": SystemNames(
         "Distance-based self-attention",
         {"": "Masked multi-head attention"},
         more="Words far away in the sentence count less.",
     ),
-    "embedding": System("Word vectors without context"),
-    NO_NETWORK: System("Linear parts without a network"),
-    "hierarchical-cnn": System("Hierarchical CNN"),
-    "intra-sentence": System("Intra-sentence attention", {"": "Intra-sentence attention"}),
-    "mdman": System(
+    "embedding": SystemNames("Word vectors without context"),
+    NO_NETWORK: SystemNames("Linear parts without a network"),
+    "hierarchical-cnn": SystemNames("Hierarchical CNN"),
+    "intra-sentence": SystemNames("Intra-sentence attention", {"": "Intra-sentence attention"}),
+    "mdman": SystemNames(
         "MDMAN",
         {"self": "Dynamic mask self-attention", "dot": "Dynamic mask dot attention"},
         gate="Fusion gate F",
         chosen="Pairs that the mask selector opened: the row may look at the column in every map. In the maps, an "
         "outlined cell is one that is open only for that, against the map's direction.",
     ),
-    "mssan": System("MS-SAN", {"": "Multiple structural priors guided self-attention"}),
-    "mtsa": System("MTSA", _TENSORIZED),
-    "mtsa-deep-att": System("MTSA in DeepAtt", _TENSORIZED),
-    "mtsa-paper": System("MTSA", _TENSORIZED),
-    "mtsa-stacked": System("MTSA", _TENSORIZED),
-    "mtsa-transformer": System("MTSA in the Transformer", _TENSORIZED),
-    "multi-head": System("Multi-head attention", _DOT_HEADS),
-    "resan": System(
+    "mssan": SystemNames("MS-SAN", {"": "Multiple structural priors guided self-attention"}),
+    "mtsa": SystemNames("MTSA", _TENSORIZED),
+    "mtsa-deep-att": SystemNames("MTSA in DeepAtt", _TENSORIZED),
+    "mtsa-paper": SystemNames("MTSA", _TENSORIZED),
+    "mtsa-stacked": SystemNames("MTSA", _TENSORIZED),
+    "mtsa-transformer": SystemNames("MTSA in the Transformer", _TENSORIZED),
+    "multi-head": SystemNames("Multi-head attention", _DOT_HEADS),
+    "resan": SystemNames(
         "ReSAN",
         {"": "Reinforced self-attention (ReSA)"},
         chosen="Pairs that the selector kept: the row was selected to look and the column to be seen. A word whose row "
         "is empty takes the mean of all other words.",
     ),
-    "transformer": System("Transformer", _DOT_HEADS),
+    "transformer": SystemNames("Transformer", _DOT_HEADS),
 }
 """Encoder to its terms. Every encoder of `heedful.models` has to be here: a test compares the two."""
 
@@ -133,7 +133,7 @@ CAVEAT = (
 
 
 def map_note(
-    place: MapPlace, maps: Sequence[Array], system: System, *, averaged: str, parsed: bool = True
+    place: MapPlace, maps: Sequence[Array], system: SystemNames, *, averaged: str, parsed: bool = True
 ) -> str:
     """Return what an attention map shows.
 
@@ -181,7 +181,7 @@ def _distance(kind: str, parsed: bool) -> list[str]:
     return [*notes, _NO_PARSE] if kind == "dependency" and not parsed else notes
 
 
-def gate_note(name: str, maps: Sequence[str], system: System, *, averaged: bool = True) -> str:
+def gate_note(name: str, maps: Sequence[str], system: SystemNames, *, averaged: bool = True) -> str:
     """Return what a gate shows.
 
     Args:
@@ -222,7 +222,7 @@ def shared_place(place: MapPlace) -> MapPlace:
 def default_notes(
     views: Sequence[SentenceView],
     alignments: Mapping[str, Array],
-    system: System,
+    system: SystemNames,
     *,
     averaged: Mapping[str, str] | None = None,
     pooling: str = "source2token",

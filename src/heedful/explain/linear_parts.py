@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.features.feature_columns import Row
 from heedful.runtime.column_part import ColumnPart
-from heedful.runtime.model_parts import Parts
+from heedful.runtime.model_parts import ModelParts
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
@@ -68,7 +68,7 @@ class ColumnLogits:
 
 
 @dataclass(frozen=True, eq=False)
-class Shared:
+class SharedLogits:
     """Logits shared among the words of an example: everything adds up to them.
 
     Attributes:
@@ -91,19 +91,21 @@ class Shared:
         words = np.sum([side.sum(axis=0) for side in self.words], axis=0)
         return self.start + words + sum(column.values for column in self.columns)
 
-    def plus(self, other: Shared) -> Shared:
+    def plus(self, other: SharedLogits) -> SharedLogits:
         """Return the sum of both, for the same words."""
         words = tuple(own + more for own, more in zip(self.words, other.words, strict=True))
         joint, columns = (*self.joint, *other.joint), (*self.columns, *other.columns)
-        return Shared(self.start + other.start, words, joint, columns=columns)
+        return SharedLogits(self.start + other.start, words, joint, columns=columns)
 
 
-def nothing(sides: Sequence[Sequence[str]], outputs: int) -> Shared:
+def nothing(sides: Sequence[Sequence[str]], outputs: int) -> SharedLogits:
     """Return shares of logits that are zero."""
-    return Shared(np.zeros(outputs), tuple(np.zeros((len(words), outputs)) for words in sides))
+    return SharedLogits(np.zeros(outputs), tuple(np.zeros((len(words), outputs)) for words in sides))
 
 
-def linear_shares(parts: Parts, sides: Sequence[Sequence[str]], outputs: int) -> tuple[Shared, Parts]:
+def linear_shares(
+    parts: ModelParts, sides: Sequence[Sequence[str]], outputs: int
+) -> tuple[SharedLogits, ModelParts]:
     """Share the logits of the linear parts of a model.
 
     A part is linear in the words of one text for the Euclidean norms that this text has: TF-IDF of phrases, and the
@@ -124,7 +126,7 @@ def linear_shares(parts: Parts, sides: Sequence[Sequence[str]], outputs: int) ->
         start, columns = of_columns(parts.columns, parts.row)
         found = replace(found, start=found.start + start, columns=columns)
     if sentence is None or sentence.features.pairing != "none":
-        return found, Parts(sentence=sentence)
+        return found, ModelParts(sentence=sentence)
     rest: SentencePart | None = None
     for part in sentence.apart():
         texts = part.features.texts
@@ -132,10 +134,10 @@ def linear_shares(parts: Parts, sides: Sequence[Sequence[str]], outputs: int) ->
             found = found.plus(_of_mean(part, texts, sides[0]))
         else:
             rest = part if rest is None else rest.beside(part)
-    return found, Parts(sentence=rest)
+    return found, ModelParts(sentence=rest)
 
 
-def of_wide(part: WidePart, sides: Sequence[Sequence[str]]) -> Shared:
+def of_wide(part: WidePart, sides: Sequence[Sequence[str]]) -> SharedLogits:
     """Share what a wide part adds to the logits of an example.
 
     What occurs several times is shared evenly among its occurrences.
@@ -161,7 +163,7 @@ def of_wide(part: WidePart, sides: Sequence[Sequence[str]]) -> Shared:
             own[side][phrase.start : phrase.end] += each / (phrase.end - phrase.start)
             if phrase.end - phrase.start > 1:
                 joint.append(JointLogits(side, phrase.start, phrase.end, each))
-    return Shared(part.weight * part.bias.astype(np.float64), tuple(own), tuple(joint))
+    return SharedLogits(part.weight * part.bias.astype(np.float64), tuple(own), tuple(joint))
 
 
 def of_columns(part: ColumnPart, row: Row) -> tuple[Values, tuple[ColumnLogits, ...]]:
@@ -179,7 +181,7 @@ def of_columns(part: ColumnPart, row: Row) -> tuple[Values, tuple[ColumnLogits, 
     return start, tuple(ColumnLogits(column.name, column.shown(cell), own) for column, cell, own in named)
 
 
-def of_tagging(part: TagPart, words: Sequence[str], place: int) -> Shared:
+def of_tagging(part: TagPart, words: Sequence[str], place: int) -> SharedLogits:
     """Share what the linear part of a model of tags adds to the logits of one word.
 
     A feature of several words is shared evenly among those that are in the text; what reads only the edges of the text
@@ -213,10 +215,10 @@ def of_tagging(part: TagPart, words: Sequence[str], place: int) -> Shared:
         for offset, table in enumerate(tables, start=-reach):
             if 0 <= place + offset < len(words):
                 own[place + offset] += each[place + offset] @ table
-    return Shared(start, (own,), tuple(joint))
+    return SharedLogits(start, (own,), tuple(joint))
 
 
-def _of_mean(part: SentencePart, texts: MeanOfVectors, words: Sequence[str]) -> Shared:
+def _of_mean(part: SentencePart, texts: MeanOfVectors, words: Sequence[str]) -> SharedLogits:
     vectors, (weights, bias) = texts.vectors(words), part.exact
     norm = float(np.linalg.norm(vectors.sum(axis=0))) or 1.0
-    return Shared(part.weight * bias, (part.weight * (vectors @ weights) / norm,))
+    return SharedLogits(part.weight * bias, (part.weight * (vectors @ weights) / norm,))

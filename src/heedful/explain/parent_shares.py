@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from heedful.errors import UsageError
-from heedful.model.answers import Shown
+from heedful.model.answers import ShownAnswer
 from heedful.tables import percent
 from heedful.text.characters import visible
 
@@ -37,7 +37,7 @@ class ParentShares:
             raise UsageError("parents: expected probabilities, from 0 to 1")
 
     @classmethod
-    def of(cls, shown: Shown) -> ParentShares | None:
+    def of(cls, shown: ShownAnswer) -> ParentShares | None:
         """Return those of an answer; None where its classes were not taken as paths."""
         if shown.tree is None:
             return None

@@ -51,7 +51,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Link:
+class AttentionLink:
     """A word and a word that it attends to.
 
     Attributes:
@@ -71,7 +71,7 @@ class Link:
     steps: int | None = None
 
 
-def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
+def strongest_links(view: SentenceView, count: int = 6) -> list[AttentionLink]:
     """Find the links of a sentence that stand out most, over all its maps.
 
     Links are ordered by how far the weight lies above an even spread over the words visible from there, times the
@@ -89,14 +89,14 @@ def strongest_links(view: SentenceView, count: int = 6) -> list[Link]:
     real = np.asarray(view.in_text, dtype=bool)
     others = ~np.eye(len(real), dtype=bool)
     share = np.ones(len(real)) if view.weights is None else view.weights
-    found: list[tuple[float, Link]] = []
+    found: list[tuple[float, AttentionLink]] = []
     for name, weights in view.maps.items():
         visible = weights > 0
         even = 1 / np.maximum(visible.sum(axis=1, keepdims=True), 1)
         named = visible & real[:, None] & real[None, :] & others & (weights - even >= _STANDS_OUT)
         lift = np.where(named, weights - even, 0.0) * share[:, None]
         for i, j in _largest(lift, count):
-            link = Link(
+            link = AttentionLink(
                 view.words[i], view.words[j], float(weights[i, j]), name, view.name, _steps(view, i, j)
             )
             found.append((float(lift[i, j]), link))
@@ -185,7 +185,7 @@ def by_layer(view: SentenceView) -> dict[str, list[str]]:
     return groups
 
 
-def strongest_alignments(explanation: ExplanationRecord, count: int = 6) -> list[Link]:
+def strongest_alignments(explanation: ExplanationRecord, count: int = 6) -> list[AttentionLink]:
     """Find the largest weights between the two sides of a pair, tokens outside the texts left out.
 
     Args:
@@ -203,7 +203,7 @@ def strongest_alignments(explanation: ExplanationRecord, count: int = 6) -> list
     for name, weights in explanation.alignments.items():
         for i, j in _largest(np.where(real, weights, 0.0), count):
             both = f"{first.name} ↔ {second.name}"
-            links.append(Link(first.words[i], second.words[j], float(weights[i, j]), name, both))
+            links.append(AttentionLink(first.words[i], second.words[j], float(weights[i, j]), name, both))
     return sorted(links, key=lambda link: -link.weight)[:count]
 
 

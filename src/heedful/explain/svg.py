@@ -20,7 +20,7 @@ _BAR = 92
 _SMALLEST = 9.5
 
 
-class Panel(NamedTuple):
+class SvgPanel(NamedTuple):
     """A drawing and its natural width in pixels."""
 
     svg: str
@@ -65,7 +65,7 @@ def heat_map(
     *,
     empty: str = "sees no word",
     name: str = "",
-) -> Panel:
+) -> SvgPanel:
     """Draw weights in 0..1 as a grid; an exact zero leaves its cell empty.
 
     Args:
@@ -92,7 +92,7 @@ def heat_map(
     return _svg(width, len(rows), g, "".join(parts), name)
 
 
-def distance_map(words: Sequence[str], steps: Array, geometry: Geometry, name: str = "") -> Panel:
+def distance_map(words: Sequence[str], steps: Array, geometry: Geometry, name: str = "") -> SvgPanel:
     """Draw tree distances as numbers on gray, nearer words darker; a dot where there is no path."""
     g = geometry
     parts = [_frame(len(words), len(words), g), _row_labels(words, g), _column_labels(words, g)]
@@ -117,7 +117,7 @@ def word_bars(
     weights: Array | None,
     geometry: Geometry,
     name: str = "",
-) -> Panel:
+) -> SvgPanel:
     """Draw for each word the share that each gate keeps, and its weight in the sentence vector.
 
     Args:
@@ -162,13 +162,13 @@ def scale_bar() -> str:
     return f'<svg class="scale" width="300" height="26" viewBox="0 0 300 26" aria-hidden="true">{boxes}{ticks}</svg>'
 
 
-def _svg(width: float, rows: int, g: Geometry, content: str, name: str) -> Panel:
+def _svg(width: float, rows: int, g: Geometry, content: str, name: str) -> SvgPanel:
     height = g.header + rows * g.cell + 2
     svg = (
         f'<svg role="img" aria-label="{safe(name)}" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}">{content}</svg>'
     )
-    return Panel(svg, width)
+    return SvgPanel(svg, width)
 
 
 def _frame(rows: int, columns: int, g: Geometry) -> str:

@@ -13,10 +13,10 @@ from heedful.errors import UsageError
 from heedful.explain.explanation import Explanation
 from heedful.explain.explanation_parts import ValuesExplained, assembled, averages, explained_by, with_looked
 from heedful.explain.explanation_record import SentenceView, TagOfWord
-from heedful.explain.legends import SYSTEMS, System, shared_place
+from heedful.explain.legends import SYSTEMS, SystemNames, shared_place
 from heedful.explain.methods import MethodChoice
 from heedful.explain.methods.word_game import ChainedTags, game_of_word
-from heedful.model.answers import Shown, TagsAnswer
+from heedful.model.answers import ShownAnswer, TagsAnswer
 from heedful.model.attention_records import Sight, Values
 from heedful.model.decisions import TagsDecision
 from heedful.model.engine import NO_NETWORK, Floats
@@ -49,7 +49,7 @@ def place_of(words: Sequence[str], probabilities: Sequence[float], word: int | s
     return number - 1
 
 
-def values_of_tag(shown: Shown, word: str, why: str | None) -> ValuesExplained:
+def values_of_tag(shown: ShownAnswer, word: str, why: str | None) -> ValuesExplained:
     """Return what is explained of the tag of one word.
 
     Args:
@@ -143,8 +143,8 @@ def attention_of(
         looked, averaged = replace(looked, maps=_means(looked.maps)), {}
     return assembled(
         [with_looked(view, looked)],
-        Shown((label,), (mean,)),
-        SYSTEMS.get(model.encoder, System(model.encoder)),
+        ShownAnswer((label,), (mean,)),
+        SYSTEMS.get(model.encoder, SystemNames(model.encoder)),
         "source2token",
         alignments={},
         averaged=averaged,

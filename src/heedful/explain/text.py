@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from heedful.explain.neighbors_shown import neighbor_lines
 from heedful.explain.policy_steps import policy_lines
 from heedful.explain.signed_words import signed_lines, title_of
-from heedful.explain.summary import Link, focus, selection, strongest_alignments, strongest_links
+from heedful.explain.summary import AttentionLink, focus, selection, strongest_alignments, strongest_links
 from heedful.explain.word_features import feature_lines
 from heedful.tables import percent
 from heedful.text.characters import cells, pad, shorten, visible
@@ -195,7 +195,7 @@ def _sentence(view: SentenceView, width: int, pen: _Pen) -> list[str]:
 
 
 def _links(explanation: ExplanationRecord, count: int, width: int, pen: _Pen) -> list[str]:
-    groups: list[tuple[str, Sequence[Link], str]] = [
+    groups: list[tuple[str, Sequence[AttentionLink], str]] = [
         (f"strongest links in the {view.name}", strongest_links(view, count), "<-")
         for view in explanation.sides
     ]
@@ -210,7 +210,7 @@ def _links(explanation: ExplanationRecord, count: int, width: int, pen: _Pen) ->
     return lines
 
 
-def _link_lines(links: Iterable[Link], arrow: str, width: int, pen: _Pen) -> list[str]:
+def _link_lines(links: Iterable[AttentionLink], arrow: str, width: int, pen: _Pen) -> list[str]:
     shown = [(f"{_short(link.word)} {arrow} {_short(link.seen)}", link) for link in links]
     column = min(max(cells(words) for words, _ in shown) + 2, width - 28)
     rest = width - column - 19
@@ -220,7 +220,7 @@ def _link_lines(links: Iterable[Link], arrow: str, width: int, pen: _Pen) -> lis
     ]
 
 
-def _place(link: Link, width: int) -> str:
+def _place(link: AttentionLink, width: int) -> str:
     """Name a link's map, and its length in the dependency tree where that is known."""
     steps = "" if link.steps is None else f"  tree {link.steps}"
     return shorten(link.map, width - len(steps)) + steps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heedful.encoders import MtsaEncoder, MtsaPaperEncoder, MtsaStackedEncoder
 from heedful.encoders.mtsa import TensorizedHeads
-from heedful.encoders.mtsa_stacked import _Layer as StackedLayer
+from heedful.encoders.mtsa_stacked import _StackedLayer as StackedLayer
 from heedful.export.recording import Recording, encoder_steps, rule
 from heedful.nn import HeadDense
 

@@ -12,7 +12,7 @@ import numpy as np
 from heedful.attention.additive_kernel import TOLERANCE, Expansion, expansions
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import activated, emitter, place_of, product, real
-from heedful.runtime.steps import Offsets, Range, Rule, Step
+from heedful.runtime.steps import OffsetRange, Offsets, Rule, Step
 
 RANK = 16
 """Terms of the linear form; see docs/math/additive.md. Outside its range the same graph goes query by query."""
@@ -262,7 +262,7 @@ def shown_by(graph: Graph, rule: Offsets, offset: str) -> str:
     Returns:
         The name, bool.
     """
-    if not isinstance(rule, Range):
+    if not isinstance(rule, OffsetRange):
         parts = [shown_by(graph, part, offset) for part in rule.parts]
         return graph.node("And" if rule.both else "Or", *parts)
     shown = graph.node("Equal", offset, offset)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from heedful.errors import ExitCode, HeedfulError, MissingExtraError
-from heedful.export.onnx_inputs import Examples, Inputs
+from heedful.export.onnx_inputs import Examples, OnnxInputs
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.tag_model import Tagger
@@ -32,7 +32,7 @@ class DifferentError(HeedfulError):
 
 
 def check_onnx(
-    content: bytes, model: RuntimeModel, inputs: Inputs, longest: int, answer: str = "logits"
+    content: bytes, model: RuntimeModel, inputs: OnnxInputs, longest: int, answer: str = "logits"
 ) -> float:
     """Compare an ONNX file with the runtime on random batches, texts without words and of the longest length included.
 
@@ -118,7 +118,7 @@ def lengths_of(generator: np.random.Generator, number: int, texts: int, longest:
     return lengths
 
 
-def _pool(generator: np.random.Generator, inputs: Inputs) -> list[list[str]]:
+def _pool(generator: np.random.Generator, inputs: OnnxInputs) -> list[list[str]]:
     """Return words that the model knows, of each of its lists."""
     encoder = None if inputs.encoder is None else inputs.encoder.model.reading.vocabulary
     known: list[Sequence[str]] = [

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError
 from heedful.export.onnx_check import check_onnx
 from heedful.export.onnx_graph import OPSET, Graph, Port, Value, write_graph
-from heedful.export.onnx_inputs import IDS, NGRAMS, Inputs, of_side
+from heedful.export.onnx_inputs import IDS, NGRAMS, OnnxInputs, of_side
 from heedful.export.onnx_network import reading, run_steps
 from heedful.export.onnx_paths import best_tags, tag_shares
 from heedful.export.onnx_rows import NotExported
@@ -55,14 +55,14 @@ def write_onnx(
     weights: Weights,
     metadata: Mapping[str, object],
     temperature: float,
-    inputs: Inputs,
+    inputs: OnnxInputs,
     tags: TagsDecision | None = None,
     start: Floats | None = None,
     label_columns: Sequence[NDArray[np.int64]] = (),
 ) -> bytes:
     """Write a network and the parts beside it as an ONNX file.
 
-    The inputs are those of `Inputs`, whole numbers but for one; B and L are free, and L is at least 1.
+    The inputs are those of `OnnxInputs`, whole numbers but for one; B and L are free, and L is at least 1.
 
     The first output is the answer, "logits" [B, Y]. Then come a vector for each text where the network has them, and
     "probabilities" [B, Y]: of classes and grades the softmax, of several labels the sigmoid, of label columns the
@@ -147,7 +147,7 @@ def _by_column(graph: Graph, logits: str, columns: Sequence[NDArray[np.int64]]) 
     return graph.node("Gather", every, graph.constant(back, np.int64), axis=1)
 
 
-def _tags(graph: Graph, inputs: Inputs, decision: TagsDecision, outputs: dict[str, Port]) -> None:
+def _tags(graph: Graph, inputs: OnnxInputs, decision: TagsDecision, outputs: dict[str, Port]) -> None:
     """Add the tags of the words and the probabilities of all tags."""
     if inputs.vocabulary is not None:
         valid = graph.node("Greater", IDS, graph.constant(0, np.int64))
@@ -204,7 +204,7 @@ def export_onnx(
     model = load(source)
     own = (model.parts.wide, model.parts.sentence, model.parts.tagging)
     alone = model.settings.encoder == NO_NETWORK and any(part is not None for part in own)
-    inputs = Inputs(model.program.texts, None if alone else model.reading.vocabulary, model.parts)
+    inputs = OnnxInputs(model.program.texts, None if alone else model.reading.vocabulary, model.parts)
     tags, start = model.decision if isinstance(model.decision, TagsDecision) else None, None
     if alone and tags is None:  # the weights of the network are zero, but a number has a scale
         start = model.engine.of_words([((),) * model.program.texts])[0]
@@ -230,7 +230,7 @@ def export_onnx(
     return worst
 
 
-def _metadata(folder: ModelFolder, model: RuntimeModel, inputs: Inputs) -> dict[str, object]:
+def _metadata(folder: ModelFolder, model: RuntimeModel, inputs: OnnxInputs) -> dict[str, object]:
     """Return what the file says of itself; docs/tokens.md says how to use it."""
     settings, parts, decision = model.settings, model.parts, model.decision
     found: dict[str, object] = {

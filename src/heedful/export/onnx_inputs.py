@@ -17,7 +17,7 @@ from heedful.export.onnx_graph import Port
 from heedful.export.onnx_wide import FEATURES
 from heedful.runtime.encoder_states import EncoderStates
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model_parts import NO_PARTS, Parts
+from heedful.runtime.model_parts import NO_PARTS, ModelParts
 from heedful.runtime.pair_features import OVERLAP as OVERLAPS
 from heedful.runtime.pair_features import overlap
 from heedful.runtime.program import SIDES
@@ -61,7 +61,7 @@ class _Input(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inputs:
+class OnnxInputs:
     """The inputs of a file.
 
     Attributes:
@@ -72,7 +72,7 @@ class Inputs:
 
     texts: int
     vocabulary: Vocabulary | None
-    parts: Parts = NO_PARTS
+    parts: ModelParts = NO_PARTS
 
     @cached_property
     def vectors(self) -> MeanOfVectors | None:

@@ -7,7 +7,7 @@ import numpy as np
 from heedful.export.onnx_attention import keep_of, offsets, softmax
 from heedful.export.onnx_graph import Graph, Value
 from heedful.export.onnx_rows import NotExported, emitter, real
-from heedful.runtime.pairwise_attention import Prior
+from heedful.runtime.pairwise_attention import HeadPrior
 from heedful.runtime.steps import Offsets, Step
 
 
@@ -18,7 +18,7 @@ def heads(graph: Graph, step: Step, query: Value, key: Value, value: Value) -> V
         raise NotExported(
             f"model.encoder_options.positions={step.text('positions')!r} has no ONNX operators; positions='none' has"
         )
-    priors = [Prior(item) for item in step.items("heads")]
+    priors = [HeadPrior(item) for item in step.items("heads")]
     alpha, divisor = step.number("alpha", 0.0), step.number("divisor", 0.0)
     count = len(priors)
     shape = graph.constant([0, 0, count, -1], np.int64)

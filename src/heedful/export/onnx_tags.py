@@ -8,7 +8,7 @@ from heedful.export.onnx_graph import Graph
 from heedful.export.onnx_inputs import ROWS
 from heedful.export.onnx_vectors import vectors_of
 from heedful.export.onnx_wide import FEATURES, places_of
-from heedful.runtime.tag_part import VECTOR_LENGTH, TagPart, WordVectors
+from heedful.runtime.tag_part import VECTOR_LENGTH, NeighborVectors, TagPart
 
 
 def tag_scores(graph: Graph, part: TagPart) -> str:
@@ -35,7 +35,7 @@ def tag_scores(graph: Graph, part: TagPart) -> str:
     return graph.node("Add", scores, _of_vectors(graph, part.vectors, part))
 
 
-def _of_vectors(graph: Graph, vectors: WordVectors, part: TagPart) -> str:
+def _of_vectors(graph: Graph, vectors: NeighborVectors, part: TagPart) -> str:
     """Return what the vectors of each word and of its neighbors add, [B, L, Y]."""
     rows, reach = vectors.rows.rows, vectors.reach
     lengths = np.linalg.norm(rows.codes.astype(np.float64), axis=1)

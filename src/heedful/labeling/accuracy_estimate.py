@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from heedful.evaluation.significance import accuracy_interval
-from heedful.labeling.forms import Form, Label
+from heedful.labeling.forms import Label, LabelForm
 from heedful.labeling.label_file import Record
 from heedful.labeling.pool import Pool
 
@@ -70,7 +70,7 @@ def sample(
     return sorted(found, key=lambda each: each[0])
 
 
-def curve(form: Form, drawn: Sequence[tuple[int, Record]]) -> list[Point]:
+def curve(form: LabelForm, drawn: Sequence[tuple[int, Record]]) -> list[Point]:
     """Return the learning curve.
 
     Args:
@@ -86,7 +86,7 @@ def curve(form: Form, drawn: Sequence[tuple[int, Record]]) -> list[Point]:
     return [_point(form, known[max(0, end - WINDOW) : end]) for end in ends]
 
 
-def _point(form: Form, window: Sequence[tuple[int, float]]) -> Point:
+def _point(form: LabelForm, window: Sequence[tuple[int, float]]) -> Point:
     labels, n = window[-1][0] + 1, len(window)
     errors = [error for _, error in window]
     mean = sum(errors) / n
@@ -98,7 +98,7 @@ def _point(form: Form, window: Sequence[tuple[int, float]]) -> Point:
     return Point(labels, n, 1 - mean, interval.low, interval.high)
 
 
-def off(form: Form, record: Record) -> float:
+def off(form: LabelForm, record: Record) -> float:
     """Return how wrong the guess of a label is: 0 or 1, or of numbers by how much."""
     if form.kind == "number":
         return abs(_number(record.guess) - _number(record.label))
@@ -109,7 +109,9 @@ def _number(label: Label | None) -> float:
     return float(label) if isinstance(label, int | float) else math.nan
 
 
-def order_helps(form: Form, records: Sequence[Record], drawn: Sequence[tuple[int, Record]]) -> bool | None:
+def order_helps(
+    form: LabelForm, records: Sequence[Record], drawn: Sequence[tuple[int, Record]]
+) -> bool | None:
     """Say whether the model is wrong more often on texts that it was uncertain of than on random ones.
 
     Where it is not, its uncertainty tells nothing of what it lacks, and random texts are as good.

@@ -6,20 +6,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.table_files import is_table_name, table_records
 from heedful.data.readers.text_fields import is_missing
 from heedful.data.readers.tool_formats import plain_record, rejected
 from heedful.data.readers.written_labels import written_labels
 from heedful.errors import DataError, UsageError
-from heedful.labeling.forms import NONE, Form, Label
+from heedful.labeling.forms import NONE, Label, LabelForm
 from heedful.labeling.label_file import LabelFile, Record
 from heedful.storage import write_text
 
 _Table = dict[str, object]
 
 
-def export_labels(labels: Path, form: Form, target: Path) -> int:
+def export_labels(labels: Path, form: LabelForm, target: Path) -> int:
     """Write labels as another tool reads them.
 
     Args:
@@ -53,7 +53,7 @@ def export_labels(labels: Path, form: Form, target: Path) -> int:
     return len(texts)
 
 
-def _task(number: int, form: Form, records: Sequence[Record]) -> _Table:
+def _task(number: int, form: LabelForm, records: Sequence[Record]) -> _Table:
     """Return a task of Label Studio, with one annotation for each person."""
     latest = {record.by: record for record in records}
     annotations: list[_Table] = [
@@ -64,7 +64,7 @@ def _task(number: int, form: Form, records: Sequence[Record]) -> _Table:
     return {"id": number, "data": data, "annotations": annotations, "predictions": []}
 
 
-def _results(form: Form, record: Record) -> list[_Table]:
+def _results(form: LabelForm, record: Record) -> list[_Table]:
     """Return the regions and choices of an annotation."""
     head: _Table = {"from_name": form.column, "to_name": form.texts[0], "meta": {"text": [record.by or "?"]}}
     label = record.label
@@ -89,7 +89,7 @@ def _part(record: Record, span: object) -> str:
     return record.texts[0][start:end]
 
 
-def _line(number: int, form: Form, record: Record) -> _Table:
+def _line(number: int, form: LabelForm, record: Record) -> _Table:
     """Return a line of doccano: one class is a list there too."""
     label: object = record.label
     if form.kind == "classes":
@@ -98,7 +98,7 @@ def _line(number: int, form: Form, record: Record) -> _Table:
     return {"id": number, **texts, "label": label, "Comments": [record.note] if record.note else []}
 
 
-def taken_labels(pool: Path, form: Form, reading: Reading) -> list[Record]:
+def taken_labels(pool: Path, form: LabelForm, reading: FileReading) -> list[Record]:
     """Return the labels that a pool has, as Label Studio, doccano and tables have them.
 
     Args:
@@ -136,7 +136,7 @@ def taken_labels(pool: Path, form: Form, reading: Reading) -> list[Record]:
     return found
 
 
-def _taken(form: Form, value: object, texts: Sequence[str], where: str) -> Label:
+def _taken(form: LabelForm, value: object, texts: Sequence[str], where: str) -> Label:
     """Return a label as other tools write it."""
     if form.kind == "spans":
         spans = value if isinstance(value, list) else []

@@ -24,7 +24,7 @@ _NO_CLASSES = (NONE, "+", "ignore")
 
 
 @dataclass(frozen=True)
-class Form(ABC):
+class LabelForm(ABC):
     """What is asked of each text.
 
     Attributes:
@@ -83,13 +83,13 @@ class Form(ABC):
         return name
 
 
-class Classes(Form):
+class OneLabelForm(LabelForm):
     """One class a text, or `NONE`."""
 
     kind, column = "classes", "label"
 
     def checked(self, value: object, texts: Sequence[str]) -> Label:
-        """Return a class; see `Form.checked`."""
+        """Return a class; see `LabelForm.checked`."""
         return NONE if value == NONE else self._known(value)
 
     def cell(self, label: Label) -> str:
@@ -109,13 +109,13 @@ class Classes(Form):
         return label == NONE
 
 
-class Several(Form):
+class SeveralLabelsForm(LabelForm):
     """Any number of labels a text, also none."""
 
     kind, column = "several", "labels"
 
     def checked(self, value: object, texts: Sequence[str]) -> Label:
-        """Return labels in the order of `labels`; see `Form.checked`."""
+        """Return labels in the order of `labels`; see `LabelForm.checked`."""
         if not is_list(value):
             raise DataError(f"expected a list of labels, got {value!r:.60}")
         chosen = {self._known(each) for each in value}
@@ -127,7 +127,7 @@ class Several(Form):
 
 
 @dataclass(frozen=True)
-class Numbers(Form):
+class Numbers(LabelForm):
     """A number a text.
 
     Attributes:
@@ -142,7 +142,7 @@ class Numbers(Form):
     kind, column = "number", "score"
 
     def checked(self, value: object, texts: Sequence[str]) -> Label:
-        """Return a number; see `Form.checked`."""
+        """Return a number; see `LabelForm.checked`."""
         try:
             number = float(value) if isinstance(value, int | float | str) else math.nan
         except (ValueError, OverflowError):
@@ -161,13 +161,13 @@ class Numbers(Form):
         return self.checked(cell, texts)
 
 
-class Spans(Form):
+class Spans(LabelForm):
     """Parts of a text, each with a label; none overlaps another."""
 
     kind, column = "spans", "label"
 
     def checked(self, value: object, texts: Sequence[str]) -> Label:
-        """Return spans ``[start, end, label]`` in the order of the text, in characters; see `Form.checked`."""
+        """Return spans ``[start, end, label]`` in the order of the text, in characters; see `LabelForm.checked`."""
         if not is_list(value):
             raise DataError(f"expected a list of spans, got {value!r:.60}")
         found: list[tuple[int, int, str]] = []
@@ -220,12 +220,12 @@ def _as_seen(name: str) -> str:
 
 _JOINERS = "\u200c\u200d"
 """Characters without width that change the letters or emoji beside them."""
-_FORMS: dict[Kind, type[Form]] = {"classes": Classes, "several": Several, "spans": Spans}
+_FORMS: dict[Kind, type[LabelForm]] = {"classes": OneLabelForm, "several": SeveralLabelsForm, "spans": Spans}
 
 
 def form_of(
     kind: Kind, labels: Sequence[str], *, pair: bool = False, bounds: tuple[float, float] | None = None
-) -> Form:
+) -> LabelForm:
     """Return what is asked of each text.
 
     Args:

@@ -14,8 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from heedful.errors import DataError, OutputError
-from heedful.labeling.forms import Form, Label
-from heedful.labeling.label_rows import CsvRows, Fields, JsonRows, Rows
+from heedful.labeling.forms import Label, LabelForm
+from heedful.labeling.label_rows import CsvRows, Fields, JsonRows, RowForm
 from heedful.storage.fields import is_list, plain_json
 from heedful.storage.writing import plain_errors, remedy, replacing
 
@@ -74,7 +74,7 @@ class LabelFile:
         OutputError: if it cannot be read or written.
     """
 
-    def __init__(self, path: Path, form: Form, print_line: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, form: LabelForm, print_line: Callable[[str], None]) -> None:
         self.path, self._form, self._say = Path(os.path.realpath(path)), form, print_line
         self.records: list[Record] = []
         self._rows = self._new_rows()
@@ -212,7 +212,7 @@ class LabelFile:
             f"{shown!r:.200}"
         )
 
-    def _refuse_other_columns(self, rows: Rows) -> None:
+    def _refuse_other_columns(self, rows: RowForm) -> None:
         """Refuse a table that lacks the texts or the label."""
         if not isinstance(rows, CsvRows):
             return
@@ -223,7 +223,7 @@ class LabelFile:
                     "--output"
                 )
 
-    def _new_rows(self) -> Rows:
+    def _new_rows(self) -> RowForm:
         if self.path.suffix.lower() == ".csv":
             return CsvRows(self._columns())
         return JsonRows((*self._form.texts, self._form.column))
@@ -282,7 +282,7 @@ class LabelFile:
         return value
 
 
-def names_in(path: Path, form: Form) -> list[str]:
+def names_in(path: Path, form: LabelForm) -> list[str]:
     """Return the labels that a file uses, so that one which is continued keeps them.
 
     Args:
@@ -301,7 +301,7 @@ def names_in(path: Path, form: Form) -> list[str]:
     return list(dict.fromkeys(name for value in values for name in _names(form, value)))
 
 
-def _names(form: Form, value: object) -> list[str]:
+def _names(form: LabelForm, value: object) -> list[str]:
     """Return the names that a cell or a field uses, whatever is allowed."""
     if form.kind == "classes":
         value = value[0] if is_list(value) and len(value) == 1 else value

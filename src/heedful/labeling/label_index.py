@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from heedful.labeling.forms import Form
+from heedful.labeling.forms import LabelForm
 from heedful.labeling.label_file import Record
 
 
@@ -22,7 +22,7 @@ class LabelIndex:
         usable: how many labels a model can learn from.
     """
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: LabelForm) -> None:
         self._form = form
         self._seen: Sequence[Record] = ()
         self.by_key: dict[str, list[Record]] = {}

@@ -32,7 +32,7 @@ class Found:
     end: int
 
 
-class Rows(ABC):
+class RowForm(ABC):
     """A form of files.
 
     Attributes:
@@ -64,7 +64,7 @@ class Rows(ABC):
         """Return a row with its end."""
 
 
-class CsvRows(Rows):
+class CsvRows(RowForm):
     """CSV in UTF-8 with commas and a header, as RFC 4180 has it; a line break within quotation marks is of the text.
 
     Args:
@@ -75,7 +75,7 @@ class CsvRows(Rows):
         self.columns = tuple(columns)
 
     def read(self, data: bytes) -> Found:
-        """Read a file and take over its columns; see `Rows.read`."""
+        """Read a file and take over its columns; see `RowForm.read`."""
         rows: list[dict[str, object]] = []
         header: tuple[str, ...] | None = None
         if b"\r" in data and b"\n" not in data:
@@ -141,7 +141,7 @@ class CsvRows(Rows):
             ) from error
 
 
-class JsonRows(Rows):
+class JsonRows(RowForm):
     """A JSON object a line, as doccano writes it.
 
     Args:
@@ -152,7 +152,7 @@ class JsonRows(Rows):
         self.columns = tuple(columns)
 
     def read(self, data: bytes) -> Found:
-        """Read a file; see `Rows.read`."""
+        """Read a file; see `RowForm.read`."""
         rows: list[dict[str, object]] = []
         start = 0
         for number, raw in enumerate(data.splitlines(keepends=True), 1):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from heedful.errors import HeedfulError
-from heedful.labeling.forms import Form, Label
-from heedful.labeling.training_process import Lesson, Taught, Texts, teacher
+from heedful.labeling.forms import Label, LabelForm
+from heedful.labeling.training_process import Lesson, LessonResult, Texts, teacher
 from heedful.machine.child import Failed, end_all
 from heedful.machine.crew import Manner, Member
 from heedful.serving.private_folder import temporary_folder
@@ -62,7 +62,9 @@ class Learner:
         trained_on: labels of the model that answers; 0 while there is none.
     """
 
-    def __init__(self, form: Form, threads: int | None, done: Callable[[Lesson, Taught], None]) -> None:
+    def __init__(
+        self, form: LabelForm, threads: int | None, done: Callable[[Lesson, LessonResult], None]
+    ) -> None:
         self._form, self._threads, self._done = form, threads, done
         self._model: ServedModel | None = None
         self._child: Member | None = None
@@ -146,7 +148,7 @@ class Learner:
         try:
             lesson = Lesson(self._form.kind, texts, labels, pool, folder / "model")
             found = self._trained_by_child(lesson)
-            if isinstance(found, Taught):
+            if isinstance(found, LessonResult):
                 self._model, self.trained_on = open_served(lesson.folder, truncate="head"), found.labels
                 self.status = f"Trained on {found.labels:,} labels in {found.seconds:.1f} seconds."
                 self._done(lesson, found)

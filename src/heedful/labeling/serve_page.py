@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heedful.data.examples import Corpus
 from heedful.errors import ExitCode
-from heedful.labeling.forms import Form
+from heedful.labeling.forms import LabelForm
 from heedful.labeling.label_file import LabelFile, Record
 from heedful.labeling.labeling_app import LabelingApp
 from heedful.labeling.learner import Learner
@@ -37,7 +37,7 @@ class Labeling:
 
     pool: Path
     read: Callable[[], Corpus]
-    form: Form
+    form: LabelForm
     output: Path
     mixed: bool = True
     taken: Callable[[], Sequence[Record]] | None = None

@@ -9,13 +9,13 @@ from dataclasses import replace
 from heedful.errors import DataError
 from heedful.labeling.accuracy_estimate import curve, order_helps, sample
 from heedful.labeling.annotators import Change, People
-from heedful.labeling.forms import Form
+from heedful.labeling.forms import LabelForm
 from heedful.labeling.label_file import LabelFile, Record, key_of
 from heedful.labeling.label_index import LabelIndex
 from heedful.labeling.learner import Guess, Learner
 from heedful.labeling.next_text import NextText
 from heedful.labeling.pool import WatchedPool
-from heedful.labeling.training_process import Doubt, Lesson, Taught, Texts
+from heedful.labeling.training_process import Doubt, Lesson, LessonResult, Texts
 
 _SAMPLED = 1_500
 """Texts of the pool among which the most uncertain ones are looked for."""
@@ -46,10 +46,10 @@ class Session:
 
     def __init__(
         self,
-        form: Form,
+        form: LabelForm,
         file: LabelFile,
         pool: WatchedPool,
-        learner: Callable[[Callable[[Lesson, Taught], None]], Learner],
+        learner: Callable[[Callable[[Lesson, LessonResult], None]], Learner],
         *,
         mixed: bool = True,
     ) -> None:
@@ -328,7 +328,7 @@ class Session:
             sampled = [texts for texts, _ in zip(free, range(_SAMPLED), strict=False)]
             self._learner.train([each.texts for each in usable], [each.label for each in usable], sampled)
 
-    def _learned(self, lesson: Lesson, taught: Taught) -> None:
+    def _learned(self, lesson: Lesson, taught: LessonResult) -> None:
         with self._lock:
             self._next.uncertain = [key_of(lesson.pool[place]) for place in taught.uncertain]
             self._doubts = {key_of(lesson.texts[each.place]): each for each in taught.doubts}

@@ -59,7 +59,7 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class Taught:
+class LessonResult:
     """What came of a lesson.
 
     Attributes:
@@ -75,7 +75,7 @@ class Taught:
     doubts: tuple[Doubt, ...] = field(default=())
 
 
-def teacher() -> Callable[[Lesson], Taught]:
+def teacher() -> Callable[[Lesson], LessonResult]:
     """Prepare the process that trains.
 
     Returns:
@@ -89,7 +89,7 @@ def teacher() -> Callable[[Lesson], Taught]:
     return taught
 
 
-def taught(lesson: Lesson) -> Taught:
+def taught(lesson: Lesson) -> LessonResult:
     """Train a model, save it, and look for texts that it is uncertain of and for labels that look wrong.
 
     Args:
@@ -107,7 +107,7 @@ def taught(lesson: Lesson) -> Taught:
     estimator.fit(texts, labels, progress=False, baseline=False)
     estimator.save_pretrained(lesson.folder)
     uncertain = _UNCERTAIN.get(lesson.kind, _of_none)(estimator, lesson.pool)
-    return Taught(time.monotonic() - began, len(texts), uncertain, _doubts(lesson))
+    return LessonResult(time.monotonic() - began, len(texts), uncertain, _doubts(lesson))
 
 
 def _estimator(lesson: Lesson) -> Any:

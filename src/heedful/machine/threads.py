@@ -143,7 +143,7 @@ def _read(path: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ThreadChoice:
     """A number of threads.
 
     Attributes:
@@ -169,7 +169,7 @@ class _State:
     requested: int | None = None
     before: Look | None = None
     open: bool = False
-    choice: Choice | None = None
+    choice: ThreadChoice | None = None
 
 
 _STATE = _State()
@@ -187,7 +187,7 @@ def begin(number: int | None = None) -> None:
     if number is not None or "torch" not in sys.modules:
         _STATE.open, _STATE.before = True, Look.now()
     elif _STATE.choice is None and not _STATE.open:
-        _STATE.choice = Choice(_of_torch(), "torch was loaded before heedful, and its number stays")
+        _STATE.choice = ThreadChoice(_of_torch(), "torch was loaded before heedful, and its number stays")
 
 
 def requested() -> int:
@@ -200,9 +200,9 @@ def settle(environment: Mapping[str, str] = os.environ) -> None:
     if not _STATE.open:
         return
     if _STATE.requested is not None:
-        choice = Choice(_STATE.requested, "asked for")
+        choice = ThreadChoice(_STATE.requested, "asked for")
     elif given := named(environment):
-        choice = Choice(_of_torch(), f"{given}={environment[given]}")
+        choice = ThreadChoice(_of_torch(), f"{given}={environment[given]}")
     else:
         now = Look.now()
         others = _STATE.before.others_until(now) if _STATE.before and now else None
@@ -242,7 +242,7 @@ def kept(number: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def choose(most: int, cores: int, granted: float | None, others: float | None) -> Choice:
+def choose(most: int, cores: int, granted: float | None, others: float | None) -> ThreadChoice:
     """Choose a number of threads.
 
     Args:
@@ -254,12 +254,14 @@ def choose(most: int, cores: int, granted: float | None, others: float | None) -
     Returns:
         The number and its reason.
     """
-    choices = [Choice(most, "all cores that the process may use")]
+    choices = [ThreadChoice(most, "all cores that the process may use")]
     if granted is not None:
-        choices.append(Choice(max(1, math.floor(granted)), f"its control group grants {granted:g} cores"))
+        choices.append(
+            ThreadChoice(max(1, math.floor(granted)), f"its control group grants {granted:g} cores")
+        )
     if others is not None:
         free = max(1, math.floor(cores - others + 0.5))
-        choices.append(Choice(free, f"other work took {others:.1f} of {cores} cores at the start"))
+        choices.append(ThreadChoice(free, f"other work took {others:.1f} of {cores} cores at the start"))
     return min(choices, key=lambda choice: choice.number)
 
 

@@ -193,7 +193,7 @@ class ShownTree:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownAnswer:
     """An answer as an explanation shows it.
 
     Attributes:
@@ -242,7 +242,7 @@ A = TypeVar("A")
 
 
 @dataclass(frozen=True)
-class Layout(Generic[A]):
+class AnswerLayout(Generic[A]):
     """The answers of a task as columns.
 
     Attributes:
@@ -299,12 +299,14 @@ def _labels_cells(answer: LabelsAnswer) -> list[str]:
     return [", ".join(answer.labels) or "-", figures, answer.remarks]
 
 
-CLASSES = Layout[Answer](("prediction", "probability", "warnings"), Answer, _class_cells)
-GRADES = Layout[Answer](("score", "warnings"), Answer, lambda answer: [f"{answer.score:.3f}", answer.remarks])
-NUMBERS = Layout[Answer](
+CLASSES = AnswerLayout[Answer](("prediction", "probability", "warnings"), Answer, _class_cells)
+GRADES = AnswerLayout[Answer](
+    ("score", "warnings"), Answer, lambda answer: [f"{answer.score:.3f}", answer.remarks]
+)
+NUMBERS = AnswerLayout[Answer](
     ("number", "warnings"), Answer, lambda answer: [f"{answer.score:.6g}", answer.remarks]
 )
-LABELS = Layout[LabelsAnswer](("labels", "probability", "warnings"), LabelsAnswer, _labels_cells)
+LABELS = AnswerLayout[LabelsAnswer](("labels", "probability", "warnings"), LabelsAnswer, _labels_cells)
 
 
 def remarks_on(words: Sequence[str], unknown: int, *, truncated: bool) -> list[str]:
@@ -374,4 +376,4 @@ def _cells(answer: TagsAnswer) -> list[str]:
     return [answer.in_a_line(), mean, answer.remarks]
 
 
-TAGS = Layout[TagsAnswer](("tags", "probability", "warnings"), TagsAnswer, _cells)
+TAGS = AnswerLayout[TagsAnswer](("tags", "probability", "warnings"), TagsAnswer, _cells)

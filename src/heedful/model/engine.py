@@ -54,7 +54,7 @@ class Engine(Protocol[B_contra]):
 
     @property
     def parts(self) -> Any:
-        """The linear models beside the network, `heedful.runtime.model_parts.Parts`."""
+        """The linear models beside the network, `heedful.runtime.model_parts.ModelParts`."""
 
     @property
     def mask(self) -> str | None:

@@ -55,7 +55,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ComparisonOutcome:
     """The comparison of two systems.
 
     Attributes:
@@ -111,7 +111,7 @@ def compare(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-) -> Outcome:
+) -> ComparisonOutcome:
     """Compare the runs of two systems, paired by seed or fold.
 
     Args:
@@ -137,7 +137,7 @@ def compare(
         check_known(name, known, f"--metric: both were not measured by {name!r}")
     chosen = metrics or known[:1]
     tests = {name: tuple(_tests(name, pairs, resamples, seed)) for name in chosen}
-    return Outcome(names, len(pairs), left_out, tests)
+    return ComparisonOutcome(names, len(pairs), left_out, tests)
 
 
 Pairs = list[tuple[Run, Run]]

@@ -16,7 +16,7 @@ from heedful.data.readers.class_folders import find_named, folder_problem, is_cl
 from heedful.data.readers.column_kinds import LOOKED_AT, ColumnKind, kinds_of
 from heedful.data.readers.column_roles import Roles, named_roles, roles_of
 from heedful.data.readers.label_lines import begins_with_label
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.table_files import BINARY_TABLES, TABLE_SUFFIXES, is_table_name, table_records
 from heedful.data.readers.tag_columns import looks_tagged
 from heedful.data.readers.tag_files import TAG_SUFFIXES
@@ -112,7 +112,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
             f"{', '.join((*TABLE_SUFFIXES, *BINARY_TABLES, *TAG_SUFFIXES))}, or a folder of text files for each class"
         )
     options = {key.removeprefix("data.options."): value for key, value in given.items()}
-    records = (plain_record(record) for _, record in table_records(file, Reading.of_options(options)))
+    records = (plain_record(record) for _, record in table_records(file, FileReading.of_options(options)))
     ahead = list(itertools.islice(records, LOOKED_AT))
     if not ahead:
         raise DataError(f"{name}: holds no rows")

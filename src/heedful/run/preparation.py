@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic
 import numpy as np
 
 from heedful.data.batching import BucketSampler
-from heedful.data.check import Finding, Report, check_corpora
+from heedful.data.check import CheckReport, Finding, check_corpora
 from heedful.data.examples import Example
 from heedful.errors import DataError, UsageError
 from heedful.run.continued_network import divided, with_judges
@@ -25,7 +25,7 @@ from heedful.run.set_aside import with_aside
 from heedful.run.sources import data_root, find_source
 from heedful.run.starting import started_settings, starts_from
 from heedful.structures import Batch
-from heedful.tasks import AnyPrepared, AnyTask, Corpora, Place, Source, task_named, task_problems
+from heedful.tasks import AnyPrepared, AnyTask, Corpora, DataFolders, Source, task_named, task_problems
 from heedful.tasks.prepared import Dataset, LearnedFrom
 from heedful.tasks.words.reading_settings import with_tokenizer
 
@@ -52,7 +52,7 @@ def prepare(config: RunConfig, folder: Path | None, cache: Path | None = None) -
     source = find_source(config, root)
     if before is not None:
         source = replace(source, fingerprint={**source.fingerprint, before.name: before.checksum})
-    return _prepared(config, source, Place(root, cache), before=before)
+    return _prepared(config, source, DataFolders(root, cache), before=before)
 
 
 def prepare_examples(
@@ -76,13 +76,13 @@ def prepare_examples(
     Returns:
         Everything training needs from the data side.
     """
-    return _prepared(config, source, Place(root, keep=False), teacher, strangers, before)
+    return _prepared(config, source, DataFolders(root, keep=False), teacher, strangers, before)
 
 
 def _prepared(
     config: RunConfig,
     source: Source,
-    place: Place,
+    place: DataFolders,
     teacher: PythonTeacher | None = None,
     strangers: Sequence[Example] | None = None,
     before: LearnedFrom | None = None,
@@ -152,7 +152,7 @@ def check_task(config: RunConfig, source: Source) -> None:
         raise UsageError("; ".join(problems))
 
 
-def check_parts(config: RunConfig, folder: Path | None) -> Report:
+def check_parts(config: RunConfig, folder: Path | None) -> CheckReport:
     """Check the parts that a run would train on.
 
     Args:

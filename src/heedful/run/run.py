@@ -34,7 +34,7 @@ from heedful.tasks.sentences.previous_choice import CHOSEN
 from heedful.training.distributed import is_first_process
 from heedful.training.loop import FitResult, fit, without_network
 from heedful.training.progress import Reporter
-from heedful.training.run_folder import Keeping, RunFolder
+from heedful.training.run_folder import RunFolder, RunStorage
 from heedful.training.run_state import MEAN_COST
 from heedful.training.state import saved_threads
 from heedful.training.train_settings import TrainSettings
@@ -69,14 +69,14 @@ def train(
     with own_torch_state(), contextlib.nullcontext() if folder is None else RunFolder(folder).alone():
         if folder is None:
             return _train(config, prepared, None, reporter)
-        keeping = Keeping(folder, resume, overwrite, as_table(config), prepared.fingerprint)
+        keeping = RunStorage(folder, resume, overwrite, as_table(config), prepared.fingerprint)
         return _train(config, prepared, keeping, reporter)
 
 
 def _train(
     config: RunConfig,
     prepared: AnyPrepared,
-    keeping: Keeping | None,
+    keeping: RunStorage | None,
     reporter: Reporter | None,
 ) -> RunResult:
     threads.settle()
@@ -91,7 +91,7 @@ def _train(
 def _train_and_measure(
     config: RunConfig,
     prepared: AnyPrepared,
-    keeping: Keeping | None,
+    keeping: RunStorage | None,
     reporter: Reporter | None,
 ) -> RunResult:
     started = time.perf_counter()
@@ -161,7 +161,7 @@ def _fit(
     batches: TrainingBatches[Examples],
     predictor: AnyModel,
     prepared: AnyPrepared,
-    keeping: Keeping | None,
+    keeping: RunStorage | None,
     reporter: Reporter | None,
 ) -> FitResult:
     if predictor.model.encoder == NO_NETWORK:

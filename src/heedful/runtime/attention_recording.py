@@ -21,7 +21,7 @@ KINDS = ("map", "gate", "fusion", "weights", "chosen", "unchosen", "alignment")
 
 
 @dataclass(frozen=True)
-class Entry:
+class RecordingEntry:
     """One thing that an explanation shows, as the description of a network says it.
 
     Attributes:
@@ -41,7 +41,7 @@ class Entry:
     turned: bool = False
 
 
-def read_shown(entries: object) -> tuple[Entry, ...]:
+def read_shown(entries: object) -> tuple[RecordingEntry, ...]:
     """Read what a description says is shown.
 
     Args:
@@ -58,7 +58,7 @@ def read_shown(entries: object) -> tuple[Entry, ...]:
     return tuple(_read(Fields(entry, "network.shown", error=UsageError)) for entry in entries)
 
 
-def _read(fields: Fields) -> Entry:
+def _read(fields: Fields) -> RecordingEntry:
     of, place, number = fields.value("of"), fields.part("place", {}), fields.whole("number", 0)
     names = (of,) if isinstance(of, str) else fields.texts("of")
     if not names:
@@ -72,10 +72,10 @@ def _read(fields: Fields) -> Entry:
         if not isinstance(value, str) and not is_whole(value):
             raise place.wrong(name, f"must be a string or a whole number; got {value!r:.80}")
     record: dict[str, Any] = dict(place.record)
-    return Entry(what, names, MapPlace(**record), number, fields.flag("turned", False))
+    return RecordingEntry(what, names, MapPlace(**record), number, fields.flag("turned", False))
 
 
-def look(shown: Sequence[Entry], values: Mapping[str, Floats], weigh: Weigh) -> Looked:
+def look(shown: Sequence[RecordingEntry], values: Mapping[str, Floats], weigh: Weigh) -> Looked:
     """Collect what is shown of one text.
 
     Args:
@@ -110,7 +110,7 @@ def look(shown: Sequence[Entry], values: Mapping[str, Floats], weigh: Weigh) -> 
     return looked
 
 
-def align(shown: Sequence[Entry], weigh: Weigh) -> dict[MapPlace, Values]:
+def align(shown: Sequence[RecordingEntry], weigh: Weigh) -> dict[MapPlace, Values]:
     """Collect the alignments of two texts; see `look`."""
     return {each.place: weigh(each.of[0]).T if each.turned else weigh(each.of[0]) for each in shown}
 

@@ -16,7 +16,7 @@ from heedful.runtime.word_values import MEMORY
 PROGRAM = "heedful-runtime"
 
 
-class _Parser(argparse.ArgumentParser):
+class _OptionParser(argparse.ArgumentParser):
     """Raises what is wrong with the options, so that every error is printed in one way."""
 
     def error(self, message: str) -> NoReturn:
@@ -62,7 +62,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = _OptionParser(
         prog=PROGRAM,
         description="Predict with a model that heedful trained, without torch.",
         allow_abbrev=False,

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.kernels import Floats, Lengths, Rows
+from heedful.runtime.kernels import Floats, Lengths, TextRows
 from heedful.runtime.operators import LINKS, OPERATORS, TOGETHER, WEIGHTS, operator
-from heedful.runtime.step_chains import Link
+from heedful.runtime.step_chains import ChainLink
 from heedful.runtime.steps import Compute, Keep, Rule, Step, Weighing, activate, logsigmoid
 
 _FACTORED = 40.0
@@ -116,7 +116,7 @@ def additive(step: Step) -> Compute:
     return compute
 
 
-def additive_together(step: Step) -> Callable[..., Rows] | None:
+def additive_together(step: Step) -> Callable[..., TextRows] | None:
     """Several texts by the compiled kernel, under a band."""
     rule, scale = step.rule(), _bound(step)
     in_range = kernels.SCALES[0] <= scale <= kernels.SCALES[1]
@@ -124,10 +124,10 @@ def additive_together(step: Step) -> Callable[..., Rows] | None:
         return None
     band = rule.band
 
-    def compute(lengths: Lengths, *values: Floats) -> Rows:
+    def compute(lengths: Lengths, *values: Floats) -> TextRows:
         check_same("additive", values)
         query, key, value = kernels.contiguous(*values)
-        return Rows(lengths, kernels.additive_of_texts(query, key, value, lengths, band, scale))
+        return TextRows(lengths, kernels.additive_of_texts(query, key, value, lengths, band, scale))
 
     return compute
 
@@ -135,12 +135,12 @@ def additive_together(step: Step) -> Callable[..., Rows] | None:
 TOGETHER["additive"] = additive_together
 
 
-def _additive_link(step: Step) -> Link | None:
+def _additive_link(step: Step) -> ChainLink | None:
     if additive_together(step) is None:
         return None
     band, scale = step.rule().band or (0, 0, True), np.float64(_bound(step))
     more = (*map(int, band), int(scale.view(np.int64)))
-    return Link("additive", lambda widths: widths[0] if len(set(widths)) == 1 else 0, lambda: more)
+    return ChainLink("additive", lambda widths: widths[0] if len(set(widths)) == 1 else 0, lambda: more)
 
 
 LINKS["additive"] = _additive_link

@@ -348,7 +348,7 @@ Lengths = tuple[int, ...]
 """How many rows each text has."""
 
 
-class Rows:
+class TextRows:
     """A value of several texts.
 
     Args:
@@ -368,7 +368,7 @@ class Rows:
         self.lengths, self._whole, self._parts = lengths, whole, parts
 
     @classmethod
-    def of(cls, parts: Sequence[Floats]) -> Rows:
+    def of(cls, parts: Sequence[Floats]) -> TextRows:
         """Return the value that has these arrays, one for each text."""
         return cls(tuple(map(len, parts)), parts[0] if len(parts) == 1 else None, parts)
 

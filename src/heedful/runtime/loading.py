@@ -27,14 +27,14 @@ from heedful.model.training_examples import read_kept_examples
 from heedful.runtime.column_part import read_column_part
 from heedful.runtime.encoder_states import EN_SENTENCES, KEPT, EncoderStates, has_sentence_encoder
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model_parts import Parts
+from heedful.runtime.model_parts import ModelParts
 from heedful.runtime.program import Program
 from heedful.runtime.row_cache import KeptRows
 from heedful.runtime.runtime_model import RuntimeModel
 from heedful.runtime.runtime_reading import RuntimeReading
 from heedful.runtime.sentence_part import read_sentence_part
 from heedful.runtime.sentence_vectors import SentenceVectors
-from heedful.runtime.settings import Settings, read_settings
+from heedful.runtime.settings import RuntimeSettings, read_settings
 from heedful.runtime.tag_model import PlacedReading, Tagger
 from heedful.runtime.tag_part import read_tag_part, tags_decision
 from heedful.runtime.training_texts import read_familiar
@@ -128,12 +128,12 @@ def _load(path: Path) -> RuntimeModel:
             f"{path}: {CONFIG}, {VOCABULARY} and {WEIGHTS} do not belong together: {error}"
         ) from error
     if settings.kind.of_words:
-        parts, decision = Parts(tagging=tagging), tags_decision(labels, tagging)
+        parts, decision = ModelParts(tagging=tagging), tags_decision(labels, tagging)
         return Tagger(PlacedReading(settings, vocabulary, parts), program, decision, parts)
     metrics = read_json(path / METRICS, dict)
     if settings.kind.outputs == "vector":
         return SentenceVectors(RuntimeReading(settings, vocabulary), program, decision, metrics=metrics)
-    parts = Parts(wide, sentence, familiar=familiar, columns=columns)
+    parts = ModelParts(wide, sentence, familiar=familiar, columns=columns)
     reading = RuntimeReading(settings, vocabulary, parts)
     return RuntimeModel(reading, program, decision, parts, metrics=metrics, examples=examples)
 
@@ -145,7 +145,7 @@ def _vocabulary(plain: dict[str, object], path: Path) -> Vocabulary:
     return vocabulary
 
 
-def _program(settings: Settings, vocabulary: Vocabulary, weights: Weights) -> Program:
+def _program(settings: RuntimeSettings, vocabulary: Vocabulary, weights: Weights) -> Program:
     rows = (vocabulary.trainable_rows, vocabulary.frozen_rows, vocabulary.ngram_rows)
     return Program(settings.network, weights, rows)
 
@@ -184,7 +184,9 @@ def _table_of(content: Mapping[str, NDArray[np.generic]], name: str) -> dict[str
     return parsed(content[name].tobytes(), place, dict, UsageError)
 
 
-def _decision(settings: Settings, labels: Sequence[str], weights: Weights, program: Program) -> Decision[Any]:
+def _decision(
+    settings: RuntimeSettings, labels: Sequence[str], weights: Weights, program: Program
+) -> Decision[Any]:
     """Read what turns the logits into answers, and check that it is there for each of them."""
     task, kind, outputs = settings.task, settings.kind, program.outputs
     wanted = outputs if kind.has_labels else 0
@@ -213,7 +215,7 @@ def _decision(settings: Settings, labels: Sequence[str], weights: Weights, progr
     return ClassDecision(tuple(labels), settings.temperature, costs, reject)
 
 
-def _numbers_of(settings: Settings, weights: Weights, role: str, count: int) -> Floats:
+def _numbers_of(settings: RuntimeSettings, weights: Weights, role: str, count: int) -> Floats:
     """Return a small tensor that the description of the network names beside its steps."""
     name = settings.network.get(role)
     if not isinstance(name, str):
@@ -223,7 +225,7 @@ def _numbers_of(settings: Settings, weights: Weights, role: str, count: int) -> 
     return weights.floats(name)
 
 
-def _wide(settings: Settings, weights: Weights, outputs: int) -> WidePart:
+def _wide(settings: RuntimeSettings, weights: Weights, outputs: int) -> WidePart:
     names = ("numbers", "rarity", "weights", "bias")
     numbers, rarity, table, bias = (np.array(weights.raw(f"wide.{name}")) for name in names)
     if numbers.dtype != np.int32 or {rarity.dtype, table.dtype, bias.dtype} != {np.dtype(np.float32)}:

@@ -18,7 +18,7 @@ from heedful.text.wide_part import WidePart, ascending
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ModelParts:
     """What is added to a network's logits.
 
     Attributes:
@@ -44,7 +44,7 @@ class Parts:
     columns: ColumnPart | None = None
     row: Row = ()
 
-    def about(self, row: Row) -> Parts:
+    def about(self, row: Row) -> ModelParts:
         """Return the parts for one example, whose columns stay as they are whatever its words."""
         return self if self.columns is None else replace(self, row=row)
 
@@ -94,4 +94,4 @@ class Parts:
         return wide.logits([ascending(features)])[0]
 
 
-NO_PARTS = Parts()
+NO_PARTS = ModelParts()

@@ -19,8 +19,8 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.kernels import Floats, Rows, address
-from heedful.runtime.step_chains import READS, Link
+from heedful.runtime.kernels import Floats, TextRows, address
+from heedful.runtime.step_chains import READS, ChainLink
 from heedful.runtime.steps import ACTIVATIONS, WHOLE, Compute, Matrix, Step, Weighing, activate
 
 Make = Callable[[Step], Compute]
@@ -48,16 +48,16 @@ class Action(NamedTuple):
     of: tuple[str, ...]
     compute: Callable[..., Floats]
     row_wise: bool = False
-    together: Callable[..., Rows] | None = None
-    link: Link | None = None
+    together: Callable[..., TextRows] | None = None
+    link: ChainLink | None = None
 
 
 ROW_WISE: set[str] = set()
 """Operators whose result in a row depends on no other row: they take the rows of several texts at once."""
-TOGETHER: dict[str, Callable[[Step], Callable[..., Rows] | None]] = {}
+TOGETHER: dict[str, Callable[[Step], Callable[..., TextRows] | None]] = {}
 """Of the operators that look at a text as a whole, what computes several texts at once: from the rows of each text, and
 the values of all texts end to end. None where a step has no such way."""
-LINKS: dict[str, Callable[[Step], Link | None]] = {}
+LINKS: dict[str, Callable[[Step], ChainLink | None]] = {}
 """How the kernel of chains computes an operator; None where it does not compute a step."""
 
 
@@ -89,16 +89,16 @@ def dense(step: Step) -> Compute:
     return lambda x: matrix.apply(x, bias, activation)
 
 
-def _dense_link(step: Step) -> Link | None:
+def _dense_link(step: Step) -> ChainLink | None:
     matrix = step.matrix("weight")
     bias = step.floats("bias", matrix.outputs) if step.has("bias") else None
     return _layer_link(matrix, bias, step.text("activation", default="linear"))
 
 
-def _layer_link(matrix: Matrix, bias: Floats | None, activation: str) -> Link | None:
+def _layer_link(matrix: Matrix, bias: Floats | None, activation: str) -> ChainLink | None:
     if not matrix.kind:
         return None
-    return Link(
+    return ChainLink(
         matrix.kind,
         lambda widths: matrix.outputs if widths == (matrix.terms,) else 0,
         lambda: matrix.numbers(bias, activation),
@@ -194,7 +194,7 @@ def concat(step: Step) -> Compute:
     return compute
 
 
-LINKS["concat"] = lambda step: Link("concat", sum) if 0 < len(step.of) <= READS else None
+LINKS["concat"] = lambda step: ChainLink("concat", sum) if 0 < len(step.of) <= READS else None
 
 
 @row_wise
@@ -334,7 +334,7 @@ def _gate(steps: Sequence[Step], actions: Sequence[Action], place: int, hidden: 
         first, second, x, y = kernels.contiguous(first, second, x, y)
         return kernels.gated(first, second, bias, x, y)
 
-    link = Link(
+    link = ChainLink(
         "gated",
         lambda widths: widths[0] if len({*widths, *(() if bias is None else bias.shape)}) == 1 else 0,
         lambda: (0 if bias is None else address(bias),),
@@ -380,7 +380,7 @@ def _twice(steps: Sequence[Step], place: int, hidden: set[str]) -> _Found | None
     return _Found(Action(second.to, first.of, compute, row_wise=True, link=_twice_link(matrices, rest)), 2)
 
 
-def _twice_link(matrices: Sequence[Matrix], rest: Sequence[tuple[Floats | None, str]]) -> Link | None:
+def _twice_link(matrices: Sequence[Matrix], rest: Sequence[tuple[Floats | None, str]]) -> ChainLink | None:
     first, second = matrices
     if not first.kind == second.kind == "whole" or first.outputs != second.terms:
         return None
@@ -389,4 +389,4 @@ def _twice_link(matrices: Sequence[Matrix], rest: Sequence[tuple[Floats | None, 
         one, two = (matrix.numbers(*each) for matrix, each in zip(matrices, rest, strict=True))
         return (*one, *two[:4], *two[5:])
 
-    return Link("twice", lambda widths: second.outputs if widths == (first.terms,) else 0, more)
+    return ChainLink("twice", lambda widths: second.outputs if widths == (first.terms,) else 0, more)

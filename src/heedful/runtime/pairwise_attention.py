@@ -16,7 +16,7 @@ from heedful.runtime.steps import Compute, Keep, Rule, Step
 def heads_weights(step: Step) -> Compute:
     """The weights of every head, [H, Q, K]."""
     step.takes(3)
-    priors = [Prior(item) for item in step.items("heads")]
+    priors = [HeadPrior(item) for item in step.items("heads")]
     if not priors:
         raise step.refuse("heads", "at least one")
     alpha, divisor = step.number("alpha", 0.0), step.number("divisor", 0.0)
@@ -58,7 +58,7 @@ def _apart(x: Floats, heads: int) -> Floats:
     return x.reshape(len(x), heads, x.shape[1] // heads).transpose(1, 0, 2)
 
 
-class Prior:
+class HeadPrior:
     """What one head sees, and whether distance lowers its scores.
 
     Args:

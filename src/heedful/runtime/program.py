@@ -11,11 +11,11 @@ import numpy as np
 from heedful.errors import UsageError
 from heedful.model.attention_records import Sight
 from heedful.runtime.attention_recording import align, look, read_shown
-from heedful.runtime.kernels import Floats, Rows
+from heedful.runtime.kernels import Floats, TextRows
 from heedful.runtime.step_chains import Chosen
 from heedful.runtime.step_execution import Steps, value_of
 from heedful.runtime.weights import Weights
-from heedful.runtime.word_values import Ids, Ngrams, WordCounts, Words, WordValues
+from heedful.runtime.word_values import Ids, Ngrams, WordCounts, WordTables, WordValues
 
 FORMAT = 1
 EACH = ("text", "word")
@@ -69,7 +69,7 @@ class Program:
         if texts not in (1, 2) or isinstance(texts, bool):
             raise UsageError(f"network: texts must be 1 or 2; got {texts!r:.80}")
         self.description, self.weights, self.texts = description, weights, int(texts)
-        self._words = Words(weights, description.get("words"), rows)
+        self._words = WordTables(weights, description.get("words"), rows)
         self._read = Steps("read", description.get("read"), weights)
         self._answer = Steps("answer", description.get("answer"), weights)
         self.each = str(description.get("each", "text"))
@@ -130,7 +130,7 @@ class Program:
         ids, ngrams = np.concatenate([ids for ids, _ in texts]), [n for _, rows in texts for n in rows]
         with self._known.lent(ids, ngrams) as (tables, where):
             given = {
-                name: Rows(lengths, x) if where is None else Chosen(lengths, x, where)
+                name: TextRows(lengths, x) if where is None else Chosen(lengths, x, where)
                 for name, x in tables.items()
             }
             values = self._rest(given, len(texts))
@@ -139,7 +139,7 @@ class Program:
 
     def _of_words(self, ids: Ids, ngrams: Ngrams) -> Mapping[str, Floats]:
         """Return what the first steps make of each word alone."""
-        words = Rows((1,) * len(ids), self._words.of(ids, ngrams))  # so that a few are computed at a time
+        words = TextRows((1,) * len(ids), self._words.of(ids, ngrams))  # so that a few are computed at a time
         return {name: rows.whole for name, rows in self._alone({WORDS: words}, 1).items()}
 
     def vector(self, read: Mapping[str, Floats]) -> Floats:
@@ -171,7 +171,7 @@ class Program:
             The logits and the vectors of each example.
         """
         given = {
-            f"{side}.{name}": Rows.of([texts[number][name] for texts in examples])
+            f"{side}.{name}": TextRows.of([texts[number][name] for texts in examples])
             for number, side in enumerate(SIDES[: self.texts])
             for name in self._needed
         }

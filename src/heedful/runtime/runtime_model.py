@@ -18,10 +18,10 @@ from heedful.model.model import Model, in_order
 from heedful.model.text_reading import Limits
 from heedful.model.training_examples import KeptExamples
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model_parts import NO_PARTS, Parts
+from heedful.runtime.model_parts import NO_PARTS, ModelParts
 from heedful.runtime.program import Program
 from heedful.runtime.runtime_reading import Block, RuntimeReading, each_request
-from heedful.runtime.settings import Settings
+from heedful.runtime.settings import RuntimeSettings
 from heedful.runtime.step_engine import StepEngine
 
 Answered = Answer | LabelsAnswer | TagsAnswer
@@ -54,7 +54,7 @@ class RuntimeModel(Model[Block, Answered]):
         reading: RuntimeReading,
         program: Program,
         decision: Decision[Any],
-        parts: Parts = NO_PARTS,
+        parts: ModelParts = NO_PARTS,
         threads: int = 1,
         metrics: Mapping[str, object] | None = None,
         examples: KeptExamples | None = None,
@@ -117,7 +117,7 @@ class RuntimeModel(Model[Block, Answered]):
         return self._examples
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> RuntimeSettings:
         """How text is read and what is answered."""
         return self.reading.settings
 

@@ -14,8 +14,8 @@ from heedful.features.cells import Cells
 from heedful.features.feature_columns import Row
 from heedful.model.answers import Read
 from heedful.model.text_reading import Limits, listed
-from heedful.runtime.model_parts import NO_PARTS, Parts
-from heedful.runtime.settings import Settings
+from heedful.runtime.model_parts import NO_PARTS, ModelParts
+from heedful.runtime.settings import RuntimeSettings
 from heedful.runtime.word_values import Ids, Ngrams
 from heedful.text.vocabulary import Vocabulary
 
@@ -27,7 +27,7 @@ once; and words whose rows are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class NetworkWords:
     """The words of one text, as the network takes them.
 
     Attributes:
@@ -47,7 +47,7 @@ class Words:
     text: str = ""
 
 
-def read_of(words: Sequence[Words]) -> Read:
+def read_of(words: Sequence[NetworkWords]) -> Read:
     """Return how the texts of a request were read."""
     kept = tuple(len(each.ids) for each in words)
     return Read(kept, sum(each.unknown for each in words), any(each.truncated for each in words), 0 in kept)
@@ -83,7 +83,7 @@ class AnExample(Protocol):
         """Its row in the file, from 1; 0 where there is no file."""
 
 
-class Texts(tuple[Words, ...]):
+class RequestTexts(tuple[NetworkWords, ...]):
     """The words of each text of a request, and what the columns beside them say.
 
     Attributes:
@@ -93,13 +93,13 @@ class Texts(tuple[Words, ...]):
     row: Row = ()
 
 
-Block = list[tuple[int, tuple[Words, ...]]]
+Block = list[tuple[int, tuple[NetworkWords, ...]]]
 """Requests that are computed together: the number of each, from 1, and the words of its texts."""
 
 
-def row_of(words: tuple[Words, ...]) -> Row:
+def row_of(words: tuple[NetworkWords, ...]) -> Row:
     """Return what the columns beside the texts of a request say."""
-    return words.row if isinstance(words, Texts) else ()
+    return words.row if isinstance(words, RequestTexts) else ()
 
 
 class RuntimeReading:
@@ -111,7 +111,9 @@ class RuntimeReading:
         parts: what stands beside the network, which may know further words.
     """
 
-    def __init__(self, settings: Settings, vocabulary: Vocabulary, parts: Parts = NO_PARTS) -> None:
+    def __init__(
+        self, settings: RuntimeSettings, vocabulary: Vocabulary, parts: ModelParts = NO_PARTS
+    ) -> None:
         self.settings, self.vocabulary, self._parts = settings, vocabulary, parts
         self.cutter = settings.cutter
         self._row = lru_cache(_REMEMBERED)(lambda word: (vocabulary.id(word), not self.knows(word)))
@@ -182,16 +184,16 @@ class RuntimeReading:
         """Return how each request of a block was read."""
         return [read_of(words) for _, words in block]
 
-    def words_of(self, request: object, number: int, texts: int) -> tuple[Words, ...]:
+    def words_of(self, request: object, number: int, texts: int) -> tuple[NetworkWords, ...]:
         """Cut each text of a request into words; see `blocks`."""
         sides = enumerate(texts_of(request, number, texts), start=1)
-        found = Texts(self.words(text, number, place, texts) for place, text in sides)
+        found = RequestTexts(self.words(text, number, place, texts) for place, text in sides)
         if (columns := self._parts.columns) is not None:
             cells, where = _cells_of(request, number)
             found.row = columns.read(cells, where)
         return found
 
-    def words(self, text: str, number: int, place: int, texts: int) -> Words:
+    def words(self, text: str, number: int, place: int, texts: int) -> NetworkWords:
         """Cut one text into words; see `blocks`."""
         limit, words = self.settings.max_tokens, self.cutter.words(text)
         self.refuse_long(len(words), number, place, texts)
@@ -207,13 +209,13 @@ class RuntimeReading:
                 "max_tokens, or choose truncate = 'head' (cut)."
             )
 
-    def looked_up(self, words: tuple[str, ...], *, truncated: bool = False, text: str = "") -> Words:
+    def looked_up(self, words: tuple[str, ...], *, truncated: bool = False, text: str = "") -> NetworkWords:
         """Look words up in the vocabulary."""
         rows = list(map(self._row, words))
         ids = np.array([row for row, _ in rows], np.int64)
         unknown = sum([new for _, new in rows])
         ngrams = tuple(map(self._ngrams, words)) if self.vocabulary.ngrams is not None else ()
-        return Words(ids, ngrams, unknown, truncated, words, text)
+        return NetworkWords(ids, ngrams, unknown, truncated, words, text)
 
 
 TEXTS_OF = {1: ("text",), 2: ("premise", "hypothesis")}

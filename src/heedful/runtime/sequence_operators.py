@@ -11,9 +11,9 @@ import numpy as np
 
 from heedful.errors import UsageError
 from heedful.runtime import kernels
-from heedful.runtime.kernels import Floats, Lengths, Rows
+from heedful.runtime.kernels import Floats, Lengths, TextRows
 from heedful.runtime.operators import LINKS, TOGETHER, operator, weighing
-from heedful.runtime.step_chains import Link
+from heedful.runtime.step_chains import ChainLink
 from heedful.runtime.steps import Compute, Step, sigmoid
 
 
@@ -27,15 +27,15 @@ def mean(step: Step) -> Compute:
     return lambda x: x.sum(axis=0, keepdims=True) / np.float32(max(len(x), 1))
 
 
-def mean_together(step: Step) -> Callable[..., Rows] | None:
+def mean_together(step: Step) -> Callable[..., TextRows] | None:
     """Several texts by the compiled kernel."""
     if not kernels.compiled():
         return None
-    return lambda lengths, x: Rows((1,) * len(lengths), kernels.mean(kernels.contiguous(x)[0], lengths))
+    return lambda lengths, x: TextRows((1,) * len(lengths), kernels.mean(kernels.contiguous(x)[0], lengths))
 
 
 TOGETHER["mean"] = mean_together
-LINKS["mean"] = lambda step: Link("mean", sum) if kernels.compiled() else None
+LINKS["mean"] = lambda step: ChainLink("mean", sum) if kernels.compiled() else None
 
 
 @weighing
@@ -89,17 +89,17 @@ def weighted_sum(step: Step) -> Compute:
     return compute
 
 
-def weighted_sum_together(step: Step) -> Callable[..., Rows] | None:
+def weighted_sum_together(step: Step) -> Callable[..., TextRows] | None:
     """Several texts by the compiled kernel; where words share a score, or without the kernel, it is NumPy's."""
     if not kernels.compiled():
         return None
 
-    def compute(lengths: Lengths, x: Floats, score: Floats) -> Rows:
+    def compute(lengths: Lengths, x: Floats, score: Floats) -> TextRows:
         if x.shape != score.shape:
-            each = zip(Rows(lengths, x).parts, Rows(lengths, score).parts, strict=True)
-            return Rows.of([weighted_sum(step)(*values) for values in each])
+            each = zip(TextRows(lengths, x).parts, TextRows(lengths, score).parts, strict=True)
+            return TextRows.of([weighted_sum(step)(*values) for values in each])
         x, score = kernels.contiguous(x, score)
-        return Rows((1,) * len(lengths), kernels.weighted_sum(x, score, lengths))
+        return TextRows((1,) * len(lengths), kernels.weighted_sum(x, score, lengths))
 
     return compute
 
@@ -107,10 +107,10 @@ def weighted_sum_together(step: Step) -> Callable[..., Rows] | None:
 TOGETHER["weighted_sum"] = weighted_sum_together
 
 
-def _weighted_sum_link(step: Step) -> Link | None:
+def _weighted_sum_link(step: Step) -> ChainLink | None:
     if not kernels.compiled():
         return None
-    return Link("weighted_sum", lambda widths: widths[0] if widths[0] == widths[1] else 0)
+    return ChainLink("weighted_sum", lambda widths: widths[0] if widths[0] == widths[1] else 0)
 
 
 LINKS["weighted_sum"] = _weighted_sum_link

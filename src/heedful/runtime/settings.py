@@ -28,7 +28,7 @@ MISSING = "missing"
 
 
 @dataclass(frozen=True)
-class Settings:
+class RuntimeSettings:
     """What the runtime needs to know of a model.
 
     Attributes:
@@ -86,7 +86,7 @@ class Settings:
         return find_tokenizer(self.tokenizer, self.markup, normalize=self.normalize)
 
 
-def read_settings(config: Mapping[str, object], path: Path) -> Settings:
+def read_settings(config: Mapping[str, object], path: Path) -> RuntimeSettings:
     """Read the settings of a model folder.
 
     Args:
@@ -135,7 +135,7 @@ def read_settings(config: Mapping[str, object], path: Path) -> Settings:
         raise UsageError(
             f"{path}: the runtime cannot run this model: {network[MISSING]!s:.300}. Use heedful predict."
         )
-    return Settings(
+    return RuntimeSettings(
         task,
         tokenizer,
         markup,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.runtime import kernels
-from heedful.runtime.kernels import Floats, Lengths, Rows, address
+from heedful.runtime.kernels import Floats, Lengths, TextRows, address
 
 KINDS = (
     *("choose", "dense", "whole", "bfloat16", "twice"),
@@ -32,7 +32,7 @@ _CHAIN = kernels.later_function(
 Numbers = NDArray[np.int64]
 
 
-class Link(NamedTuple):
+class ChainLink(NamedTuple):
     """How the kernel computes a step.
 
     Attributes:
@@ -58,11 +58,11 @@ class Linked(Protocol):
         """Names of the values it reads."""
 
     @property
-    def link(self) -> Link | None:
+    def link(self) -> ChainLink | None:
         """How the kernel computes it."""
 
 
-class Chosen(Rows):
+class Chosen(TextRows):
     """A value whose rows are chosen from a table, and copied where somebody asks for them.
 
     Args:
@@ -79,7 +79,7 @@ class Chosen(Rows):
 
     @property
     def whole(self) -> Floats:
-        """See `Rows.whole`."""
+        """See `TextRows.whole`."""
         if self._whole is None:
             room = kernels.room(len(self.where), self.table.shape[1])
             self._whole = self.table.take(self.where, axis=0, out=room, mode="clip")
@@ -87,17 +87,17 @@ class Chosen(Rows):
 
     @property
     def arrays(self) -> Sequence[Floats]:
-        """See `Rows.arrays`."""
+        """See `TextRows.arrays`."""
         return (self.whole,)
 
     @property
     def parts(self) -> Sequence[Floats]:
-        """See `Rows.parts`."""
-        return Rows(self.lengths, self.whole).parts
+        """See `TextRows.parts`."""
+        return TextRows(self.lengths, self.whole).parts
 
 
-class Chain:
-    """Steps that follow each other, each of which has a `Link`.
+class StepChain:
+    """Steps that follow each other, each of which has a `ChainLink`.
 
     Args:
         actions: the steps.
@@ -110,7 +110,7 @@ class Chain:
         self._reads = tuple(dict.fromkeys(name for each in actions for name in each.of if name not in made))
         self._layouts: dict[tuple[tuple[int, bool], ...], _Layout | None] = {}
 
-    def __call__(self, values: Mapping[str, Rows]) -> dict[str, Rows] | None:
+    def __call__(self, values: Mapping[str, TextRows]) -> dict[str, TextRows] | None:
         """Compute the values of several texts.
 
         Args:
@@ -164,13 +164,15 @@ class _Layout:
         values: Sequence[_Value],
         made: Mapping[str, _Value],
         floats: int,
-        links: Sequence[Link],
+        links: Sequence[ChainLink],
     ) -> None:
         self._steps, self._made, self._floats, self._links = np.array(steps, np.int64), made, floats, links
         self._values = np.array([[v.width, v.of_text, 0, 0, max(v.place, 0)] for v in values], np.int64)
         self._first = address(self._steps)
 
-    def __call__(self, lengths: Lengths, sources: Sequence[tuple[Floats, Numbers | None]]) -> dict[str, Rows]:
+    def __call__(
+        self, lengths: Lengths, sources: Sequence[tuple[Floats, Numbers | None]]
+    ) -> dict[str, TextRows]:
         counts, values = np.array(lengths, np.int64), self._values.copy()
         held = list[NDArray[np.generic]]()
         for number, (table, where) in enumerate(sources):
@@ -179,11 +181,11 @@ class _Layout:
             values[number, 2] = address(table)
             if where is not None:
                 values[number, 3] = address(where)
-        ones, rows, found = (1,) * len(lengths), sum(lengths), dict[str, Rows]()
+        ones, rows, found = (1,) * len(lengths), sum(lengths), dict[str, TextRows]()
         for name, value in self._made.items():
             whole = kernels.room(len(lengths) if value.of_text else rows, value.width)
             values[value.number, 2] = address(whole)
-            found[name] = Rows(ones if value.of_text else lengths, whole)
+            found[name] = TextRows(ones if value.of_text else lengths, whole)
         assert _CHAIN is not None
         sizes = (len(lengths), self._floats)
         if _CHAIN(self._first, len(self._steps), address(values), address(counts), *sizes):
@@ -213,7 +215,7 @@ def _laid_out(
     actions: Sequence[Linked], reads: Mapping[str, tuple[int, bool]], makes: frozenset[str]
 ) -> _Layout | None:
     """Lay a chain out for values of these widths, which are chosen from a table or not; None where they do not fit."""
-    working, steps, links = _Working(), list[list[int]](), list[Link]()
+    working, steps, links = _Working(), list[list[int]](), list[ChainLink]()
     values = [_Value(number, width, of_text=False) for number, (width, _) in enumerate(reads.values())]
     by_name = dict(zip(reads, values, strict=True))
     chosen = {name for name, (_, is_chosen) in reads.items() if is_chosen}

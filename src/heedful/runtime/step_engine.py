@@ -13,9 +13,9 @@ from heedful.model.attention_records import Sight
 from heedful.model.decisions.decision import finite_row
 from heedful.model.engine import NO_NETWORK, Capability
 from heedful.runtime.kernels import Floats
-from heedful.runtime.model_parts import NO_PARTS, Parts
+from heedful.runtime.model_parts import NO_PARTS, ModelParts
 from heedful.runtime.program import Program
-from heedful.runtime.runtime_reading import Block, RuntimeReading, Words, row_of
+from heedful.runtime.runtime_reading import Block, NetworkWords, RuntimeReading, row_of
 from heedful.runtime.word_values import WordCounts
 from heedful.text.vocabulary import mask_of
 
@@ -35,7 +35,7 @@ class StepEngine:
 
     reading: RuntimeReading
     program: Program
-    parts: Parts = NO_PARTS
+    parts: ModelParts = NO_PARTS
     name: Literal["runtime"] = "runtime"
     is_exact: bool = True
 
@@ -113,7 +113,7 @@ class StepEngine:
         """See `Engine.gradients`: there are none."""
         return {}
 
-    def added(self, logits: Floats, words: tuple[Words, ...]) -> Floats:
+    def added(self, logits: Floats, words: tuple[NetworkWords, ...]) -> Floats:
         """Return the logits of an example, [Y], with those of the parts beside the network, if there are any."""
         return self.parts.about(row_of(words)).added(logits, [each.kept for each in words])
 

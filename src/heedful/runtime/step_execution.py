@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from heedful.errors import UsageError, nearest
 from heedful.runtime import feature_attention, pairwise_attention, sequence_operators  # noqa: F401  (they enter their operators)
 from heedful.runtime.attention_recording import Weigh
-from heedful.runtime.kernels import Floats, Rows, compiled
+from heedful.runtime.kernels import Floats, TextRows, compiled
 from heedful.runtime.operators import LINKS, OPERATORS, ROW_WISE, TOGETHER, WEIGHTS, Action, joined
-from heedful.runtime.step_chains import Chain
+from heedful.runtime.step_chains import StepChain
 from heedful.runtime.steps import WIDEST, Step
 from heedful.runtime.weights import Weights
 
@@ -79,7 +79,7 @@ class Steps:
             values[action.to] = _of_one(action, values)
         return values
 
-    def run(self, inputs: Mapping[str, Rows], texts: int, keep: frozenset[str]) -> Mapping[str, Rows]:
+    def run(self, inputs: Mapping[str, TextRows], texts: int, keep: frozenset[str]) -> Mapping[str, TextRows]:
         """Compute the values that are asked for, of several texts; those of one do not depend on the others.
 
         Args:
@@ -133,7 +133,7 @@ class Plan:
         self._chained = any(chain is not None for chain, _ in self._parts)
 
     @np.errstate(all="ignore")  # whoever asks looks whether the results are finite
-    def __call__(self, given: Mapping[str, Rows], texts: int) -> Mapping[str, Rows]:
+    def __call__(self, given: Mapping[str, TextRows], texts: int) -> Mapping[str, TextRows]:
         """Compute the values of several texts; see `Steps.run`."""
         if texts == 1 and not self._chained:
             return self._alone({name: rows.whole for name, rows in given.items()})
@@ -149,20 +149,20 @@ class Plan:
                     values.pop(name, None)
         return {name: rows for name, rows in values.items() if name in self._keep}
 
-    def _alone(self, values: dict[str, Floats]) -> Mapping[str, Rows]:
+    def _alone(self, values: dict[str, Floats]) -> Mapping[str, TextRows]:
         """Compute the values of one text as plain arrays: what stands around a product costs as much as it there."""
         for action, done in self._actions:
             values[action.to] = _of_one(action, values)
             for name in done:
                 del values[name]
-        return {name: Rows.of([x]) for name, x in values.items() if name in self._keep}
+        return {name: TextRows.of([x]) for name, x in values.items() if name in self._keep}
 
 
 _Ended = tuple[Action, tuple[str, ...]]
 """An action, and the values that nobody needs behind it."""
 
 
-def _parts(actions: Sequence[_Ended]) -> Iterator[tuple[Chain | None, Sequence[_Ended]]]:
+def _parts(actions: Sequence[_Ended]) -> Iterator[tuple[StepChain | None, Sequence[_Ended]]]:
     """Yield the actions, those together that the kernel computes in one call, with their chain."""
     for linked, some in itertools.groupby(actions, lambda each: each[0].link is not None):
         part = list(some)
@@ -170,7 +170,7 @@ def _parts(actions: Sequence[_Ended]) -> Iterator[tuple[Chain | None, Sequence[_
             yield None, part
             continue
         ended = {name for _, done in part for name in done}
-        yield Chain([action for action, _ in part], {action.to for action, _ in part} - ended), part
+        yield StepChain([action for action, _ in part], {action.to for action, _ in part} - ended), part
 
 
 def _action(step: Step) -> Action:
@@ -194,7 +194,7 @@ def _of_one(action: Action, values: Mapping[str, Floats]) -> Floats:
     return made
 
 
-def _of_several(action: Action, values: Mapping[str, Rows], texts: int) -> Rows:
+def _of_several(action: Action, values: Mapping[str, TextRows], texts: int) -> TextRows:
     """Return the value that a step makes of several texts."""
     read = [value_of(values, name) for name in action.of]
     lengths = read[0].lengths if read else None
@@ -202,11 +202,11 @@ def _of_several(action: Action, values: Mapping[str, Rows], texts: int) -> Rows:
         lengths = None
     try:
         if action.row_wise and lengths is not None:
-            made = Rows(lengths, action.compute(*(each.whole for each in read)))
+            made = TextRows(lengths, action.compute(*(each.whole for each in read)))
         elif action.together is not None and lengths is not None:
             made = action.together(lengths, *(each.whole for each in read))
         else:
-            made = Rows.of([action.compute(*(each.parts[n] for each in read)) for n in range(texts)])
+            made = TextRows.of([action.compute(*(each.parts[n] for each in read)) for n in range(texts)])
     except (ValueError, IndexError) as error:
         raise _misfit(action, error) from error
     for array in made.arrays:

@@ -25,7 +25,7 @@ _FAR = 2**40
 
 
 @dataclass(frozen=True)
-class Range:
+class OffsetRange:
     """The offsets between two bounds, both included.
 
     Attributes:
@@ -49,7 +49,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedOffsets:
     """The offsets that both of two masks show, or either of them.
 
     Attributes:
@@ -61,7 +61,7 @@ class Joined:
     parts: tuple[Offsets, Offsets]
 
 
-Offsets: TypeAlias = Range | Joined
+Offsets: TypeAlias = OffsetRange | JoinedOffsets
 
 
 class Rule:
@@ -81,7 +81,7 @@ class Rule:
 
     def __init__(self, description: object) -> None:
         self.offsets = _read(description)
-        self.band = self.offsets.bounds if isinstance(self.offsets, Range) else None
+        self.band = self.offsets.bounds if isinstance(self.offsets, OffsetRange) else None
         self.keep = lru_cache(maxsize=64)(self._keep)
 
     def _keep(self, length: int) -> Keep:
@@ -96,10 +96,10 @@ def _read(description: object, depth: int = 0) -> Offsets:
     if isinstance(description, Mapping) and len(description) == 1 and depth < _DEEPEST:
         ((kind, value),) = description.items()
         if kind == "band" and _is_band(value):
-            return Range(*value)
+            return OffsetRange(*value)
         if kind in ("both", "either") and isinstance(value, list) and len(value) == 2:
             first, second = (_read(part, depth + 1) for part in value)
-            return Joined(kind == "both", (first, second))
+            return JoinedOffsets(kind == "both", (first, second))
     raise UsageError(f"a mask is a band, or both or either of two masks; got {description!r:.80}")
 
 
@@ -113,7 +113,7 @@ def _is_band(value: object) -> bool:
 
 
 def _sees(offsets: Offsets, offset: NDArray[np.int64]) -> Keep:
-    if isinstance(offsets, Range):
+    if isinstance(offsets, OffsetRange):
         low, high, diagonal = offsets.bounds
         seen: Keep = (offset >= low) & (offset <= high)
         return seen if diagonal else seen & (offset != 0)

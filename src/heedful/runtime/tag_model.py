@@ -14,14 +14,14 @@ from heedful.model.attention_records import TaggedText
 from heedful.model.decisions.decision import finite_row
 from heedful.runtime.kernels import Floats
 from heedful.runtime.runtime_model import RuntimeModel
-from heedful.runtime.runtime_reading import AnExample, Block, RuntimeReading, Words, single, texts_of
+from heedful.runtime.runtime_reading import AnExample, Block, NetworkWords, RuntimeReading, single, texts_of
 from heedful.runtime.step_engine import StepEngine
 from heedful.text.tokenize import Placed
 from heedful.text.windows import Window, windows_of
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedWords(Words):
+class PlacedWords(NetworkWords):
     """The words of one text with their places in it.
 
     Attributes:
@@ -124,6 +124,6 @@ class Tagger(RuntimeModel):
         return PlacedWords(read.ids, read.ngrams, read.unknown, True, read.kept, placed.text, *own)
 
 
-def _part(words: Words, window: Window) -> Words:
+def _part(words: NetworkWords, window: Window) -> NetworkWords:
     place = slice(window.start, window.end)
-    return Words(words.ids[place], words.ngrams[place], 0, False, words.kept[place])
+    return NetworkWords(words.ids[place], words.ngrams[place], 0, False, words.kept[place])

@@ -35,7 +35,7 @@ _CHAIN = ("follows", "first", "last")
 
 
 @dataclass(frozen=True, eq=False)
-class WordVectors:
+class NeighborVectors:
     """The vectors of a word and its next neighbors, side by side, each of the same length.
 
     Attributes:
@@ -91,7 +91,7 @@ class TagPart:
     weights: Floats
     bias: Floats
     chain: TagChain
-    vectors: WordVectors | None
+    vectors: NeighborVectors | None
     vector_weights: Floats
     outside: float = 0.0
 
@@ -241,7 +241,7 @@ def read_tag_part(
         reach = vectors.whole("reach")
         if not 0 <= reach <= 16:
             raise vectors.wrong("reach", f"must be from 0 to 16; got {reach!r:.80}")
-        read = WordVectors(read_vectors(vectors.table("rows"), tensor, TAGGING), reach)
+        read = NeighborVectors(read_vectors(vectors.table("rows"), tensor, TAGGING), reach)
         weights = floats(f"{SHAPES}.vectors")
     numbers = tensor(f"{TAGGING}.numbers")
     if numbers.dtype != np.int32:

@@ -35,7 +35,7 @@ class WordCounts(NamedTuple):
     kept: int
 
 
-class Words:
+class WordTables:
     """The word vectors: a trained table and a frozen one, laid end to end, and perhaps one of n-grams.
 
     Args:

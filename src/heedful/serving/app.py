@@ -30,9 +30,9 @@ from heedful.serving.counters import (
     asks_for_openmetrics,
     resident_bytes,
 )
-from heedful.serving.explaining import Explaining, with_further
+from heedful.serving.explaining import ExplainingQueue, with_further
 from heedful.serving.guarded_app import Access, GuardedApp, Handler
-from heedful.serving.model_store import Served, Shelf
+from heedful.serving.model_store import ModelStore, Served
 from heedful.serving.openapi import document
 from heedful.serving.replies import as_base64, as_json, listed, plain_json
 from heedful.serving.request_columns import with_columns
@@ -70,7 +70,7 @@ class App(GuardedApp):
 
     def __init__(
         self,
-        shelf: Shelf,
+        shelf: ModelStore,
         bounds: Bounds,
         access: Access,
         counters: Counters,
@@ -79,7 +79,7 @@ class App(GuardedApp):
     ) -> None:
         self.trouble = ""
         self._shelf, self._workers = shelf, workers
-        self._explaining, self._explanations = Explaining(), 0
+        self._explaining, self._explanations = ExplainingQueue(), 0
         gets: dict[str, Handler] = {
             "/health/live": self._live,
             "/health/ready": self._ready,

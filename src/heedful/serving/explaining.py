@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class Explaining:
+class ExplainingQueue:
     """A queue and its thread, which is begun for the first call and never holds up the end of the process.
 
     Attributes:

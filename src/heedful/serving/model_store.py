@@ -53,7 +53,7 @@ class Served:
     due: float = 0.0
 
 
-class Shelf:
+class ModelStore:
     """The models of a server.
 
     Args:

@@ -25,10 +25,10 @@ from heedful.machine.signals import hangup_terminates, let_terminate
 from heedful.opening import Truncate
 from heedful.serving.app import Access, App
 from heedful.serving.counters import Counters, SummedCounts
-from heedful.serving.model_store import Shelf, Tasks, opener
+from heedful.serving.model_store import ModelStore, Tasks, opener
 from heedful.serving.request_limits import Bounds
 from heedful.serving.server import run
-from heedful.serving.watchdog import Watch
+from heedful.serving.watchdog import Watchdog
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -78,7 +78,7 @@ class Answering:
         if workers:
             workers.go_on(counters)
         read = opener(service.max_tokens, service.truncate, service.bounds.word_memory)
-        self.shelf = Shelf(service.folders, service.bounds, counters, read, print_line)
+        self.shelf = ModelStore(service.folders, service.bounds, counters, read, print_line)
         self._app = App(self.shelf, service.bounds, service.access, counters, print_line, workers)
 
     def until_ended(
@@ -101,7 +101,7 @@ class Answering:
             The exit code.
         """
         self.shelf.watch()
-        with Watch(self._app, self.shelf, self._say, worker=worker):
+        with Watchdog(self._app, self.shelf, self._say, worker=worker):
             code = run(self._app, listening, self._say, worker=worker, early=early, stand=stand)
         if code is ExitCode.OK:
             self.shelf.close()

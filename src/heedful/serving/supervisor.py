@@ -30,7 +30,7 @@ from heedful.serving.private_folder import temporary_folder
 from heedful.serving.server import AT_ONCE
 from heedful.serving.service import Service, Worker
 from heedful.serving.watchdog import patience
-from heedful.serving.worker_slot import Place, Running
+from heedful.serving.worker_slot import Running, WorkerSlot
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -62,7 +62,8 @@ class Supervisor:
         self._listening, self._say, self._folder = listening, print_line, temporary_folder()
         share = threads.share(count)
         self._places = [
-            Place(Worker(number, service, self._folder, share, print_line)) for number in range(1, count + 1)
+            WorkerSlot(Worker(number, service, self._folder, share, print_line))
+            for number in range(1, count + 1)
         ]
         self._seconds, self._patience = service.bounds.seconds, patience(service.bounds)
         self._tasks: Tasks = {}
@@ -127,7 +128,7 @@ class Supervisor:
         return [place.running for place in self._places if place.running]
 
     @staticmethod
-    def _stands(place: Place) -> bool:
+    def _stands(place: WorkerSlot) -> bool:
         return place.running is not None and place.running.stood is not None
 
     def _wait_and_hear(self, signals: CaughtSignals | None = None) -> None:
@@ -159,7 +160,7 @@ class Supervisor:
                 send(running.process, AT_ONCE if again else signal.SIGTERM)
             self._listening.close()
 
-    def _start(self, place: Place) -> None:
+    def _start(self, place: WorkerSlot) -> None:
         """Start a worker; if the system refuses, it is tried again later."""
         try:
             place.start(self._listening, self._tasks)
@@ -172,7 +173,7 @@ class Supervisor:
             self._say(place.news)
             place.news = ""
 
-    def _hear(self, place: Place) -> None:
+    def _hear(self, place: WorkerSlot) -> None:
         """Take what a worker reports: its tasks, why it cannot start, or nothing, which is its end."""
         running = place.running
         assert running
@@ -194,7 +195,7 @@ class Supervisor:
             keep_counts_of_ended(self._folder, place.worker.number)
         self._replace(place, running, report)
 
-    def _replace(self, place: Place, running: Running, report: Failed | None) -> None:
+    def _replace(self, place: WorkerSlot, running: Running, report: Failed | None) -> None:
         """Report that a worker has ended, and when another one is started."""
         number, code = place.worker.number, running.process.exitcode
         if self._until is not None:
@@ -208,7 +209,7 @@ class Supervisor:
             error = _why(running, report)
             self._failed(place, error, passing=is_passing(error) or bool(report and report.passing))
 
-    def _failed(self, place: Place, error: Exception, *, passing: bool) -> None:
+    def _failed(self, place: WorkerSlot, error: Exception, *, passing: bool) -> None:
         """Try again later, as long as another worker answers; a server that cannot answer ends after some tries."""
         if not self._serving:
             raise error

@@ -12,7 +12,7 @@ from heedful.machine.heartbeat import BEAT, Stillness
 
 if TYPE_CHECKING:
     from heedful.serving.app import App
-    from heedful.serving.model_store import Shelf
+    from heedful.serving.model_store import ModelStore
     from heedful.serving.request_limits import Bounds
 
 LEAST = 10.0
@@ -25,7 +25,7 @@ def patience(bounds: Bounds) -> float:
     return max(bounds.seconds, LEAST)
 
 
-class Watch:
+class Watchdog:
     """Looks once a second, in a thread of its own.
 
     A thread that answers and has ended or hangs makes the server unready. A worker ends then, so that the parent starts
@@ -38,14 +38,16 @@ class Watch:
         worker: whether a parent starts another process in the place of this one.
     """
 
-    def __init__(self, app: App, shelf: Shelf, print_line: Callable[[str], None], *, worker: bool) -> None:
+    def __init__(
+        self, app: App, shelf: ModelStore, print_line: Callable[[str], None], *, worker: bool
+    ) -> None:
         self._app, self._shelf, self._say, self._worker = app, shelf, print_line, worker
         self._patience = patience(app.bounds)
         self._loop, self._still = Stillness(), {name: Stillness() for name in shelf.names}
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Watchdog:
         """Begin to look."""
         self._thread.start()
         return self

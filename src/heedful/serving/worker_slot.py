@@ -65,7 +65,7 @@ class Running:
 
 
 @dataclass
-class Place:
+class WorkerSlot:
     """The place of one worker.
 
     Attributes:

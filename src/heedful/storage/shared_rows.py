@@ -165,7 +165,7 @@ kept_rows = kept(read_rows)
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedParts:
     """What config.json says of what a model folder leaves to a package, under the key `SHARED`.
 
     Attributes:
@@ -202,7 +202,7 @@ def record(name: str, tensor: str, length: float, *, baseforms: bool) -> dict[st
     if folder is None:
         raise UsageError(f"no installed package has word vectors named {name!r:.80}")
     forms = checksum(folder / BASEFORMS) if baseforms else ""
-    return asdict(Shared(name, checksum(folder / ROWS), forms, tensor, length))
+    return asdict(SharedParts(name, checksum(folder / ROWS), forms, tensor, length))
 
 
 def usable_baseforms(folder: Path, known: Collection[str]) -> dict[str, str]:
@@ -272,7 +272,7 @@ def _is_words(value: object) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
-def _checked_record(table: object, path: Path) -> Shared:
+def _checked_record(table: object, path: Path) -> SharedParts:
     names = {"rows": str, "sha256": str, "baseforms": str, "tensor": str, "length": float}
     if (
         not isinstance(table, dict)
@@ -281,4 +281,4 @@ def _checked_record(table: object, path: Path) -> Shared:
         or not (table["sha256"] and 0 < table["length"] < 1e6)
     ):
         raise ArtifactError(f"{path / CONFIG}: {SHARED}: expected {', '.join(names)}; got {table!r:.200}")
-    return Shared(**table)
+    return SharedParts(**table)

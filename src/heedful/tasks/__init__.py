@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heedful.tasks.columns_task import LabelColumnsModel
     from heedful.tasks.labels import LabelsModel
     from heedful.tasks.number import NumberModel
-    from heedful.tasks.prepared import AnyPrepared, Corpora, Files, Place, Prepared, Shared, Source
+    from heedful.tasks.prepared import AnyPrepared, Corpora, DataFolders, Files, Prepared, SharedTexts, Source
     from heedful.tasks.registry import (
         AnyModel,
         AnyTask,
@@ -51,12 +51,12 @@ __all__ = [
     "AnyPrepared",
     "AnyTask",
     "Corpora",
+    "DataFolders",
     "Files",
     "LabelColumnsModel",
     "LabelsAnswer",
     "LabelsModel",
     "NumberModel",
-    "Place",
     "PredicateAnswer",
     "Predictor",
     "Prepared",
@@ -69,7 +69,7 @@ __all__ = [
     "SavedModel",
     "ScoreModel",
     "SentenceModel",
-    "Shared",
+    "SharedTexts",
     "Source",
     "TagsAnswer",
     "TagsModel",
@@ -106,9 +106,9 @@ if not TYPE_CHECKING:  # a type checker reads the imports above
                 "AnyPrepared",
                 "Corpora",
                 "Files",
-                "Place",
+                "DataFolders",
                 "Prepared",
-                "Shared",
+                "SharedTexts",
                 "Source",
             ),
             "heedful.tasks.registry": (

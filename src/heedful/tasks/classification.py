@@ -21,7 +21,7 @@ from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import UsageError
 from heedful.evaluation import Report, calibration, classification_metrics, evaluate_classes, fit_temperature
 from heedful.evaluation.calibration import CalibrationSums, calibration_sums
-from heedful.evaluation.streaming_reports import Cell, count_cells, evaluate_cells
+from heedful.evaluation.streaming_reports import ExampleKind, count_cells, evaluate_cells
 from heedful.model.answers import Answer
 from heedful.model.decisions import ClassDecision
 from heedful.model.decisions.decision import finite
@@ -50,8 +50,8 @@ from heedful.tasks.sentences.report_inputs import example_weights, gold_of, grou
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
-from heedful.tasks.tables import PAIR, TEXT, Table
-from heedful.tasks.words.lexicon import Words
+from heedful.tasks.tables import PAIR, TEXT, TableRoles
+from heedful.tasks.words.lexicon import Lexicon
 from heedful.training.run_state import MEAN_COST
 from heedful.training.step import Objective, TrainingData
 
@@ -103,7 +103,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
         """See `SentenceTask.targets`."""
         return class_targets(corpus, labels)
 
-    def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Words]) -> Predictor:
+    def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Lexicon]) -> Predictor:
         """See `Task.untrained`; the model knows what the examples of each class count in training."""
         model = super().untrained(config, prepared)
         dataset = prepared.datasets["train"]
@@ -270,7 +270,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
 
     def measure_blocks(self, model: Predictor, blocks: Iterable[EncodedDataset]) -> Report:
         """See `Task.measure_blocks`: what is kept are counts and sums, as many as there are kinds of examples."""
-        cells, notes, seconds = Counter[Cell](), Counter[str](), 0.0
+        cells, notes, seconds = Counter[ExampleKind](), Counter[str](), 0.0
         sums: CalibrationSums | None = None
         classes = len(model.labels)
         costly = classes if model.about.costs else 0
@@ -342,7 +342,7 @@ class TextTask(ClassTask):
     """The class of a text."""
 
     name, board_recipe = "text", "disan-cr"
-    table = Table(TEXT, "label")
+    table = TableRoles(TEXT, "label")
     uses = SENTENCES | table.settings | _OF_CLASSES | {"train.contrast"}
     options = table.options
     question, usage = "the class of a text", 'model.predict(["a text"])'
@@ -383,7 +383,7 @@ class PairTask(ClassTask):
     """The class of a pair."""
 
     name, board_recipe = "pair", "disan-snli"
-    sides, table = 2, Table(PAIR, "label")
+    sides, table = 2, TableRoles(PAIR, "label")
     uses = PAIRS | table.settings | _OF_CLASSES | {"model.matching"}
     options = table.options
     question = "how a hypothesis relates to a premise"

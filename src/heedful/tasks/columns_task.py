@@ -29,7 +29,7 @@ from heedful.tasks.sentences.linear_targets import ColumnTargets
 from heedful.tasks.sentences.report_inputs import example_weights, gold_of, group_of_each, notes_of, unseen_of
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.used_settings import SENTENCES
-from heedful.tasks.tables import TEXT, Table
+from heedful.tasks.tables import TEXT, TableRoles
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LabelColumnsTask(LabelSetsTask[LabelColumnsModel]):
     name = "label-columns"
     model_type = LabelColumnsModel
     settings = LimitOptions
-    table = Table(TEXT, "label", label_columns=True)
+    table = TableRoles(TEXT, "label", label_columns=True)
     metrics = ("micro_f1", "macro_f1", "subset_accuracy")
     kept = "counts"
     uses = SENTENCES | table.settings | {"model.highway", "model.final_bias", "model.task_options"}

@@ -36,7 +36,7 @@ from heedful.tasks.sentences.report_inputs import example_weights, gold_of, grou
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
 from heedful.tasks.sentences.used_settings import SENTENCES
-from heedful.tasks.tables import TEXT, Table
+from heedful.tasks.tables import TEXT, TableRoles
 from heedful.training.run_state import MEAN_COST
 from heedful.training.step import Objective
 
@@ -149,7 +149,7 @@ class LabelsTask(LabelSetsTask[LabelsModel]):
     name = "labels"
     model_type = LabelsModel
     settings = LabelsOptions
-    table = Table(TEXT, "label", separator=",")
+    table = TableRoles(TEXT, "label", separator=",")
     metrics = ("micro_f1", "macro_f1", "subset_accuracy", "lrap")
     kept = "counts"
     uses = SENTENCES | table.settings | {"distil", "model.highway", "model.final_bias", "model.task_options"}

@@ -30,8 +30,8 @@ from heedful.tasks.sentences.report_inputs import example_weights, gold_of
 from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.used_settings import PAIRS, SENTENCES
-from heedful.tasks.tables import PAIR, TEXT, Table
-from heedful.tasks.words.lexicon import Words
+from heedful.tasks.tables import PAIR, TEXT, TableRoles
+from heedful.tasks.words.lexicon import Lexicon
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class _NumberTask(ScoreTask[NumberModel]):
         head = classifier_head(config, matched(config.matching, width) if self.sides == 2 else width)
         return NumberNetwork(encoder, head, self.sides, config.matching)
 
-    def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Words]) -> NumberModel:
+    def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Lexicon]) -> NumberModel:
         """See `Task.untrained`; the training numbers decide the scale."""
         numbers = gold_of(prepared.datasets["train"]).astype(np.float64)
         facts = [numbers.mean(), numbers.std(), numbers.min(), numbers.max()]
@@ -214,7 +214,7 @@ class NumberTask(_NumberTask):
     """A number for a text."""
 
     name = "number"
-    table = Table(TEXT, "score")
+    table = TableRoles(TEXT, "score")
     uses = SENTENCES | table.settings | {"distil", "model.highway", "model.final_bias", "model.task_options"}
     options = table.options
     question, usage = "a number for a text", 'model.predict(["a text"])'
@@ -224,7 +224,7 @@ class PairNumberTask(_NumberTask):
     """A number for a pair."""
 
     name = "pair-number"
-    sides, table = 2, Table(PAIR, "score")
+    sides, table = 2, TableRoles(PAIR, "score")
     uses = (
         PAIRS
         | table.settings

@@ -36,7 +36,7 @@ TRANSFER = "transfer"
 
 
 @dataclass(frozen=True, eq=False)
-class Taught:
+class TeacherAnswers:
     """A teacher's answers.
 
     Attributes:
@@ -230,7 +230,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Place:
+class DataFolders:
     """The folders of data sets and of the cache.
 
     Attributes:
@@ -283,7 +283,7 @@ AnyPrepared = Prepared[Examples, object]
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedTexts:
     """Examples that share texts, each of which is then read once.
 
     Attributes:

@@ -25,7 +25,7 @@ from heedful.tasks.sentences.report_inputs import example_weights, gold_of
 from heedful.tasks.sentences.score_task import ScoreTask
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.used_settings import PAIRS
-from heedful.tasks.tables import PAIR, Table
+from heedful.tasks.tables import PAIR, TableRoles
 from heedful.training.step import Objective
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class RelatednessTask(ScoreTask[RelatednessModel]):
 
     name, board_recipe = "relatedness", "disan-sick"
     model_type = RelatednessModel
-    sides, table = 2, Table(PAIR, "score")
+    sides, table = 2, TableRoles(PAIR, "score")
     metrics = ("pearson", "spearman", "mse")
     settings = LimitOptions
     uses = (

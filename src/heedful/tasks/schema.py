@@ -21,7 +21,7 @@ from heedful.model.training_examples import KeptExamples
 from heedful.model.training_sums import KeptSums
 from heedful.models import ModelConfig, encoder_problems
 from heedful.runtime.column_part import ColumnPart
-from heedful.runtime.model_parts import Parts
+from heedful.runtime.model_parts import ModelParts
 from heedful.runtime.sentence_part import SentencePart
 from heedful.runtime.tag_part import TagPart
 from heedful.runtime.training_texts import Familiar
@@ -115,9 +115,9 @@ class About:
     sums: KeptSums | None = None
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> ModelParts:
         """The linear models beside the network."""
-        return Parts(self.wide, self.sentence, self.tagging, self.familiar, self.columns)
+        return ModelParts(self.wide, self.sentence, self.tagging, self.familiar, self.columns)
 
     def __post_init__(self) -> None:
         known = isinstance(self.temperature, float) and 0 < self.temperature < math.inf

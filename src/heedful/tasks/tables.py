@@ -1,6 +1,6 @@
 """The files that the settings name: found, hashed, and read with options that their reader knows.
 
-A `Table` says which columns of a file hold the examples of a task.
+A `TableRoles` says which columns of a file hold the examples of a task.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from heedful.data.examples import Corpus
 from heedful.data.readers.class_folders import find_named, sum_of_folder
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import DataError, UsageError, nearest
 from heedful.features.feature_kinds import refuse_roles, wanted_columns
@@ -106,7 +106,7 @@ _ALL = (*TEXT, *PAIR, "label", "score")
 
 
 @dataclass(frozen=True)
-class Table:
+class TableRoles:
     """Which columns of a table a task reads.
 
     Attributes:
@@ -129,8 +129,8 @@ class Table:
 
     @property
     def options(self) -> frozenset[str]:
-        """The options of a command that say how a table is read; see `Reading.as_options`."""
-        return frozenset((*self.texts, self.gold, "group", *Reading().options()))
+        """The options of a command that say how a table is read; see `FileReading.as_options`."""
+        return frozenset((*self.texts, self.gold, "group", *FileReading().options()))
 
     def files(
         self,
@@ -203,8 +203,8 @@ class Table:
 
         Args:
             file: the table.
-            options: what the options of the command say; see `Reading.as_options`. A column that neither they nor the
-                run name has the name of its role.
+            options: what the options of the command say; see `FileReading.as_options`. A column that neither they nor
+                the run name has the name of its role.
             labels: the names that are allowed.
             run: the settings of the run that trained the model; its file is read in the same way.
 
@@ -226,8 +226,8 @@ class Table:
         roles = (*self.texts, self.gold, *(["group"] if "group" in how.columns else ()))
         return table_blocks(file, roles, how, known=labels, label_columns=self.label_columns)
 
-    def _how(self, file: Path, given: Mapping[str, object], run: Mapping[str, object]) -> Reading:
-        how = Reading.of_options(given).beside(Reading.of_run(run), file)
+    def _how(self, file: Path, given: Mapping[str, object], run: Mapping[str, object]) -> FileReading:
+        how = FileReading.of_options(given).beside(FileReading.of_run(run), file)
         return replace(how, label_separator=self.separator or None) if how.label_separator is None else how
 
 

@@ -22,7 +22,7 @@ from heedful.data.readers.reading import RequestFiles
 from heedful.data.readers.tag_files import files_of_words, read_tags
 from heedful.data.taught_tags import TaughtTags, collate_taught_tags, encode_taught_tags
 from heedful.data.tokens import TokenizedCorpus
-from heedful.data.transfer_set import Reading
+from heedful.data.transfer_set import StudentReading
 from heedful.data.word_tags import WordTagDataset, collate_word_tags, encode_word_tags
 from heedful.errors import DataError, UsageError
 from heedful.evaluation import Report, evaluate_tags
@@ -34,15 +34,15 @@ from heedful.nn import Embedding
 from heedful.nn.losses import tag_loss, taught_tag_loss
 from heedful.nn.policy import with_policy
 from heedful.runtime.sentence_features import MeanOfVectors
-from heedful.runtime.tag_part import WordVectors
+from heedful.runtime.tag_part import NeighborVectors
 from heedful.structures import Batch, NetworkOutput
 from heedful.tasks.corpus_reading import in_whole
-from heedful.tasks.prepared import TRANSFER, Files, Prepared, Taught
+from heedful.tasks.prepared import TRANSFER, Files, Prepared, TeacherAnswers
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.report_inputs import UNJUDGED, group_of_each, notes_of
 from heedful.tasks.sentences.used_settings import WORDS, vectors_problem
 from heedful.tasks.tables import check_options, one_file_a_part
-from heedful.tasks.words.lexicon import Words
+from heedful.tasks.words.lexicon import Lexicon
 from heedful.tasks.words.reading_settings import training_settings
 from heedful.tasks.words.tag_joining import (
     OUTSIDE_STEPS,
@@ -182,11 +182,11 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
         gold: int,
         vocabulary: AnyVocabulary,
         labels: tuple[str, ...],
-        taught: Taught,
+        taught: TeacherAnswers,
     ) -> TaughtTags:
         """See `WordTask.transfer_set`; the targets are those of `TaughtTags`."""
         text = replace(training_settings(config, corpus), keeps_words=config.model.wide != "none")
-        reading = Reading(vocabulary, text.max_tokens, text.truncate, keeps_words=text.keeps_words)
+        reading = StudentReading(vocabulary, text.max_tokens, text.truncate, keeps_words=text.keeps_words)
         return encode_taught_tags(corpus, reading, gold, labels, taught.probabilities)
 
     def objective(self, config: RunConfig, model: TagsModel) -> Objective:
@@ -241,7 +241,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             },
         )
 
-    def untrained(self, config: RunConfig, prepared: Prepared[WordTagDataset, Words]) -> TagsModel:
+    def untrained(self, config: RunConfig, prepared: Prepared[WordTagDataset, Lexicon]) -> TagsModel:
         """See `Task.untrained`."""
         model = super().untrained(config, prepared)
         model.text = replace(model.text, phrases=PhraseRule(), keeps_words=config.model.wide != "none")
@@ -365,7 +365,7 @@ def rarest_tags(gold: TagGold) -> NDArray[np.int64]:
     return np.array([tags[counts[tags].argmin()] if len(tags) else 0 for tags in own], np.int64)
 
 
-def word_vectors(config: RunConfig, own: MeanOfVectors | None = None) -> WordVectors | None:
+def word_vectors(config: RunConfig, own: MeanOfVectors | None = None) -> NeighborVectors | None:
     """Return the word vectors that the linear part reads, as ``model.sentence`` says; None for none.
 
     Args:
@@ -376,11 +376,11 @@ def word_vectors(config: RunConfig, own: MeanOfVectors | None = None) -> WordVec
         The vectors.
     """
     if config.model.sentence == "mean" and own is not None:
-        return WordVectors(own)
+        return NeighborVectors(own)
     name = config.text.vectors if package_of(config.text.vectors) else package_of(ENGLISH)
     if config.model.sentence != "mean" or not name:
         return None
-    return WordVectors(MeanOfVectors.packaged(name))
+    return NeighborVectors(MeanOfVectors.packaged(name))
 
 
 def _taught_loss(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic
 
 from heedful.data.examples import Corpus
 from heedful.models import ModelConfig
-from heedful.tasks.prepared import Corpora, Dataset, Files, Lexicon, Model, Place, Prepared, Source
+from heedful.tasks.prepared import Corpora, DataFolders, Dataset, Files, Lexicon, Model, Prepared, Source
 
 if TYPE_CHECKING:
     from heedful.run.run_config import DataConfig, RunConfig
@@ -52,7 +52,7 @@ class TaskGold(ABC, Generic[Dataset, Lexicon, Model]):
         return
 
     @abstractmethod
-    def prepare(self, config: RunConfig, source: Source, place: Place) -> Prepared[Dataset, Lexicon]:
+    def prepare(self, config: RunConfig, source: Source, place: DataFolders) -> Prepared[Dataset, Lexicon]:
         """Read and encode the examples of a source.
 
         Args:

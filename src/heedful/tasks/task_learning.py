@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heedful.evaluation import Report
 from heedful.structures import Batch
-from heedful.tasks.prepared import Dataset, Lexicon, Model, Prepared, Shared
+from heedful.tasks.prepared import Dataset, Lexicon, Model, Prepared, SharedTexts
 from heedful.training.step import Objective, TrainingData
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class TaskLearning(ABC, Generic[Dataset, Lexicon, Model]):
     def collate(self, dataset: Dataset, rows: NDArray[np.int64]) -> Batch:
         """Pad rows of a data set to one batch with targets."""
 
-    def shared(self, dataset: Dataset) -> Shared | None:
+    def shared(self, dataset: Dataset) -> SharedTexts | None:
         """Return which examples share texts; None if the examples of the task are single texts."""
         return None
 

@@ -19,7 +19,7 @@ from heedful.model.attention_records import Sight
 from heedful.model.decisions.decision import finite
 from heedful.model.engine import NO_NETWORK, Capability, Floats, Rows
 from heedful.models import Network, VectorNetwork
-from heedful.runtime.model_parts import Parts
+from heedful.runtime.model_parts import ModelParts
 from heedful.structures import Batch
 from heedful.text.vocabulary import PieceVocabulary, mask_of
 from heedful.text.wide_part import PhraseRule
@@ -63,7 +63,7 @@ class TorchEngine:
         return None
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> ModelParts:
         """The linear models beside the network."""
         return self.model.about.parts
 

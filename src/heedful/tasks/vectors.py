@@ -29,7 +29,7 @@ from heedful.tasks.saved_model import as_corpus
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.sentences.used_settings import SENTENCES
-from heedful.tasks.tables import TEXT, Table
+from heedful.tasks.tables import TEXT, TableRoles
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.vocabulary import AnyVocabulary, Vocabulary
 from heedful.training.step import Objective
@@ -121,7 +121,7 @@ class VectorTask(WordTask[EncodedDataset, VectorModel, Answer]):
 
     name = "vector"
     dataset_type, model_type = EncodedDataset, VectorModel
-    table: ClassVar[Table] = Table(TEXT, "label")
+    table: ClassVar[TableRoles] = TableRoles(TEXT, "label")
     metrics = ("spearman",)
     uses = SENTENCES | table.settings | {"model.outputs", "model.task_options"}
     settings = VectorOptions

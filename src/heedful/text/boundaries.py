@@ -134,7 +134,7 @@ _FEW, _MANY = 0.01, 0.1
 
 
 @dataclass(frozen=True)
-class Choice:
+class TokenizerChoice:
     """The tokenizer that was chosen.
 
     Attributes:
@@ -146,7 +146,7 @@ class Choice:
     reason: str
 
 
-def choose_tokenizer(texts: Iterable[str]) -> Choice:
+def choose_tokenizer(texts: Iterable[str]) -> TokenizerChoice:
     """Choose between the rules for text in Latin letters and those of Unicode.
 
     Args:
@@ -166,9 +166,9 @@ def choose_tokenizer(texts: Iterable[str]) -> Choice:
         if seen > _ENOUGH:
             break
     if not letters:
-        return Choice("treebank", "it has no letters")
+        return TokenizerChoice("treebank", "it has no letters")
     if unspaced >= _FEW * letters:
         share = f"{unspaced / letters:.0%} of its letters are of scripts that write no spaces between words"
-        return Choice("unicode", share)
+        return TokenizerChoice("unicode", share)
     name = "treebank" if letters - latin < _MANY * letters else "unicode"
-    return Choice(name, f"{latin / letters:.0%} of its letters are Latin")
+    return TokenizerChoice(name, f"{latin / letters:.0%} of its letters are Latin")

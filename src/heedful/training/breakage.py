@@ -54,7 +54,7 @@ class Sign:
     sentence: str
 
 
-class Watch:
+class BreakageWatch:
     """Looks for signs in the first hundred steps and at evaluations.
 
     Args:

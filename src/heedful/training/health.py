@@ -64,7 +64,7 @@ class Units:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class LayerInputs:
     """What was seen of the inputs of one dense layer.
 
     Attributes:
@@ -89,7 +89,7 @@ class Examination:
     """
 
     units: Mapping[str, Units] = field(default_factory=dict)
-    inputs: Mapping[str, Inputs] = field(default_factory=dict)
+    inputs: Mapping[str, LayerInputs] = field(default_factory=dict)
     lengths: tuple[float, float] | None = None
 
 
@@ -116,7 +116,7 @@ def examine(network: nn.Module, batches: Sequence[Batch]) -> Examination:
                 network(batch)
     finally:
         network.train(training)
-    inputs = {name: Inputs(*_means(found)) for name, found in seen.inputs.items()}
+    inputs = {name: LayerInputs(*_means(found)) for name, found in seen.inputs.items()}
     lengths = torch.cat(seen.lengths) if seen.lengths else None
     ends = None if lengths is None else (float(lengths.median()), float(torch.quantile(lengths, 0.95)))
     return Examination(seen.units, inputs, ends)

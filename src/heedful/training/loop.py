@@ -15,12 +15,12 @@ from heedful.machine.memory import freed_memory_kept
 from heedful.machine.signals import StopRequest
 from heedful.machine.torch_state import own_torch_state
 from heedful.storage.ownership import WITHOUT_NETWORK
-from heedful.training.breakage import FEW_TEXTS, Sign, Watch, sample
+from heedful.training.breakage import FEW_TEXTS, BreakageWatch, Sign, sample
 from heedful.training.checkpointing import Keeper
 from heedful.training.distributed import settled, share_weights, start_fabric
 from heedful.training.optim import build_optimizer, learning_rate_factor
 from heedful.training.progress import Cost, Reporter, Silent
-from heedful.training.run_folder import Keeping, RunFolder
+from heedful.training.run_folder import RunFolder, RunStorage
 from heedful.training.run_state import StopReason
 from heedful.training.state import checkpoint_exists, saved_threads, trainable_weights
 from heedful.training.step import GradientStep, Objective, StepResult, TrainingData
@@ -75,7 +75,7 @@ def fit(
     settings: TrainSettings,
     *,
     evaluate: Evaluate | None = None,
-    keeping: Keeping | None = None,
+    keeping: RunStorage | None = None,
     reporter: Reporter | None = None,
 ) -> FitResult:
     """Train a network in place; it ends in evaluation mode with the best weights (the last ones if none were best).
@@ -110,7 +110,7 @@ def fit(
         return _fit(network, data, objective, settings, reason, evaluate, keeping, reporter)
 
 
-def _threads_of(keeping: Keeping | None) -> int | None:
+def _threads_of(keeping: RunStorage | None) -> int | None:
     """Return the number of threads of the run that goes on; None where none does."""
     return saved_threads(RunFolder(keeping.folder).checkpoint) if keeping and keeping.resume else None
 
@@ -122,7 +122,7 @@ def _fit(
     settings: TrainSettings,
     reason: str,
     evaluate: Evaluate | None,
-    keeping: Keeping | None,
+    keeping: RunStorage | None,
     reporter: Reporter | None,
 ) -> FitResult:
     """See `fit`; the reason is that of the precision."""
@@ -154,7 +154,7 @@ def _fit(
         return result
 
 
-def without_network(keeping: Keeping | None) -> FitResult:
+def without_network(keeping: RunStorage | None) -> FitResult:
     """Begin the folder of a run that trains no network, and say that no step was taken.
 
     Args:
@@ -189,7 +189,7 @@ class _Loop:
         self.settings, self.data = gradient_step.settings, gradient_step.data
         self.total_steps = self.settings.total_steps(keeper.state.steps_per_epoch)
         before = [str(record["name"]) for record in keeper.log.records if record.get("kind") == "sign"]
-        self.watch = Watch(self.network, self.settings, before)
+        self.watch = BreakageWatch(self.network, self.settings, before)
 
     def run(self) -> FitResult:
         """Train to the end."""

@@ -37,7 +37,7 @@ _DAMAGED = damaged(
 
 
 @dataclass(frozen=True)
-class Keeping:
+class RunStorage:
     """Where a run is kept, what is kept beside its state, and what happens to an earlier run there.
 
     Attributes:

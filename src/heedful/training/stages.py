@@ -21,7 +21,7 @@ FIRST_SECONDS, EVERY_SECONDS = 2.0, 10.0
 """Lines tell of a stage once it has taken so long, and then again after so long."""
 
 
-class Shown(Protocol):
+class ShownStage(Protocol):
     """Shows one stage."""
 
     def done(self, count: int) -> None:
@@ -39,7 +39,7 @@ class Stage:
         shown: shows it; None where nobody listens.
     """
 
-    def __init__(self, total: int, shown: Shown | None) -> None:
+    def __init__(self, total: int, shown: ShownStage | None) -> None:
         self.total, self.count, self._shown = total, 0, shown
 
     def step(self, count: int = 1) -> None:
@@ -61,7 +61,7 @@ class Stage:
             self._shown.done(self.count)
 
 
-_LISTENS: ContextVar[Callable[[str, int], Shown] | None] = ContextVar("listens", default=None)
+_LISTENS: ContextVar[Callable[[str, int], ShownStage] | None] = ContextVar("listens", default=None)
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def stages_shown(quiet: bool = False) -> Iterator[None]:
         _LISTENS.reset(kept)
 
 
-def _choose() -> Callable[[str, int], Shown]:
+def _choose() -> Callable[[str, int], ShownStage]:
     if in_notebook() and importlib.util.find_spec("tqdm") is not None:
         return _OfNotebook
     return _Lines if plain_lines() else _Bar

@@ -54,10 +54,10 @@ def with_trackers(
         raise UsageError(f"--track {unknown[0]}: unknown; {nearest(unknown[0], tuple(TRACKERS))}")
     plain = dict(flat(settings))
     trackers = [TRACKERS[name](folder, plain) for name in dict.fromkeys(names)]
-    return Several([reporter, *trackers]) if trackers else reporter
+    return Reporters([reporter, *trackers]) if trackers else reporter
 
 
-class Several:
+class Reporters:
     """Passes all that a run says on to several reporters, in their order.
 
     Args:

@@ -4,13 +4,18 @@ import torch
 
 from heedful.attention import additive_attention
 from heedful.attention.additive import choose_additive
-from heedful.attention.implementation import Choice, collect_choices, joined_choices, record_choice
+from heedful.attention.implementation import (
+    ImplementationChoice,
+    collect_choices,
+    joined_choices,
+    record_choice,
+)
 from heedful.attention.tensorized import choose_tensorized, tensorized_attention
 from heedful.attention.visibility import Band
 
 
 def test_only_what_runs_within_the_block_is_heard() -> None:
-    one, two = Choice("torch", "one"), Choice("kernel", "two")
+    one, two = ImplementationChoice("torch", "one"), ImplementationChoice("kernel", "two")
     record_choice("a", one)
     with collect_choices() as heard:
         record_choice("a", one)
@@ -18,7 +23,7 @@ def test_only_what_runs_within_the_block_is_heard() -> None:
         record_choice("a", two)
         with collect_choices() as inner:
             record_choice("b", two)
-    record_choice("a", Choice("reference", "after"))
+    record_choice("a", ImplementationChoice("reference", "after"))
     assert heard == {"a": ["torch: one", "kernel: two"], "b": ["kernel: two"]}
     assert joined_choices(heard)["a"] == "torch: one; kernel: two"
     assert inner == {"b": ["kernel: two"]}

@@ -28,7 +28,7 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.mean_vectors import CosineBaseline, MeanVectors
-from heedful.baselines.rivals import WORDS_AND_CHARACTERS, Joined, logistic, rivals
+from heedful.baselines.rivals import WORDS_AND_CHARACTERS, SideBySideRows, logistic, rivals
 from heedful.baselines.splits import Split, Splits
 from heedful.text.vectors import WordVectors
 
@@ -185,7 +185,7 @@ def test_logistic_regression_gives_its_own_margins() -> None:
 def test_rows_of_training_texts_are_those_that_are_made_later(make: Callable[[], CountVectorizer]) -> None:
     singles = [("a b c b",), ("c d",), ("",), ("b a",)]
     for texts in (singles, [("a b", "b c"), ("c d", "a"), ("", "b b")]):
-        joined, once = Joined([Sides(make()), Sides(make())]), Sides(make())
+        joined, once = SideBySideRows([Sides(make()), Sides(make())]), Sides(make())
         both = joined.fit_transform(texts), once.fit_transform(texts)
         assert np.array_equal(both[0].toarray(), joined.transform(texts).toarray())
         assert np.array_equal(both[1].toarray(), once.transform(texts).toarray())

@@ -19,7 +19,7 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.rivals import WORDS_AND_CHARACTERS, rivals
-from heedful.baselines.shared_features import ReadOnce, Shelf
+from heedful.baselines.shared_features import FeatureCache, ReadOnce
 from heedful.baselines.splits import Split, Splits
 
 ONE = [("a fine film",), ("a a dull film !",), ("",), ("what a film",)]
@@ -34,7 +34,7 @@ PAIRS = [("a fine film", "a film"), ("dull", "a dull film"), ("", "so it is")]
 def test_shared_rows_are_those_of_a_vectorizer_of_its_own(
     texts: Any, make: Any, plain: Any, presence: bool
 ) -> None:
-    shelf = Shelf(make)
+    shelf = FeatureCache(make)
     for shared in (Sides(ReadOnce(shelf, presence)), Sides(ReadOnce(shelf, presence))):
         own = Sides(plain())
         assert np.array_equal(shared.fit_transform(texts).toarray(), own.fit_transform(texts).toarray())
@@ -52,7 +52,7 @@ class Counting(TfidfVectorizer):
 
 def test_the_same_texts_are_read_once_and_others_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Counting, "fits", 0)
-    shelf = Shelf(Counting)
+    shelf = FeatureCache(Counting)
     first, second, third = (Sides(ReadOnce(shelf)) for _ in range(3))
     rows = first.fit_transform(ONE)
     again = second.fit_transform(list(ONE))
@@ -65,7 +65,7 @@ def test_the_same_texts_are_read_once_and_others_anew(monkeypatch: pytest.Monkey
 
 def test_rows_of_very_many_texts_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_features, "MOST_TEXTS", 3)
-    shelf = Shelf(word_tfidf)
+    shelf = FeatureCache(word_tfidf)
     vectorizer, _ = shelf.fit([text for (text,) in ONE])
     for few in ONE, ONE[:2]:  # a vectorizer that is not kept is not held by what it read
         shelf.rows(vectorizer, [text for (text,) in few])

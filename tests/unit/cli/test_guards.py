@@ -9,7 +9,7 @@ import click
 import pytest
 
 import tiny
-from heedful.cli.guards import Written
+from heedful.cli.guards import WrittenPath
 from heedful.cli.main import group
 from heedful.errors import ExitCode
 from whole_models import whole
@@ -150,7 +150,7 @@ def test_every_option_that_names_an_output_is_known_to_the_guard() -> None:
             for each in command.params
             if isinstance(each, click.Option)
             and isinstance(each.type, click.Path)
-            and not isinstance(each.type, Written)
+            and not isinstance(each.type, WrittenPath)
         }
 
     context = click.Context(group)

@@ -15,7 +15,7 @@ import pytest
 
 import tiny
 from heedful.cli import info, output
-from heedful.cli.output import LONGEST_MESSAGE, Shown, drawn_on, exact, message, outlet
+from heedful.cli.output import LONGEST_MESSAGE, VisibleStream, drawn_on, exact, message, outlet
 from heedful.errors import DataError, ExitCode
 
 EVIL = "a\x1b]0;title\x07b\x1b[31mc\u202ed\x9bA\x7f\u2028e\ud800"
@@ -106,15 +106,15 @@ def test_json_keeps_its_values_and_shows_no_control(capsys: pytest.CaptureFixtur
 
 def test_what_is_drawn_and_what_is_data_go_past_it() -> None:
     pipe, terminal = io.StringIO(), Terminal()
-    assert exact(Shown(pipe)) is drawn_on(Shown(pipe)) is pipe
-    assert isinstance(exact(Shown(terminal)), Shown)
-    assert drawn_on(Shown(terminal)) is drawn_on(terminal) is terminal
+    assert exact(VisibleStream(pipe)) is drawn_on(VisibleStream(pipe)) is pipe
+    assert isinstance(exact(VisibleStream(terminal)), VisibleStream)
+    assert drawn_on(VisibleStream(terminal)) is drawn_on(terminal) is terminal
 
 
 def test_the_streams_are_put_back() -> None:
     before = sys.stdout, sys.stderr
     with contextlib.suppress(KeyError), outlet():
-        assert isinstance(sys.stdout, Shown)
+        assert isinstance(sys.stdout, VisibleStream)
         assert not hasattr(sys.stdout, "buffer")
         raise KeyError
     assert (sys.stdout, sys.stderr) == before

@@ -12,7 +12,7 @@ from heedful.cli.option_groups import Requests
 from heedful.cli.request_files import is_table
 from heedful.cli.request_options import RequestOptions
 from heedful.cli.requests import gather
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.errors import UsageError
 from waiting import PATIENCE
 
@@ -33,7 +33,7 @@ sys.exit(" ".join(name for name in idle if f"heedful.{name}" in sys.modules) or 
 
 
 def _named(*words: str) -> Requests:
-    return Requests((), None, None, (), None, Reading(), words)
+    return Requests((), None, None, (), None, FileReading(), words)
 
 
 def test_a_text_of_the_command_line_imports_no_reader_of_files() -> None:
@@ -49,8 +49,8 @@ def test_an_argument_that_names_a_file_is_read_as_one(tmp_path: Path) -> None:
     named = _named(str(table))
     assert named.input_file == table
     assert not named.words
-    assert is_table(table, Reading())
-    found = gather(RequestOptions((), (None, None), table, Reading(), False))
+    assert is_table(table, FileReading())
+    found = gather(RequestOptions((), (None, None), table, FileReading(), False))
     assert [example.texts for example in found.examples] == [("warm",)]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from heedful.data.catalog import load
-from heedful.data.check import Report, check_corpora
+from heedful.data.check import CheckReport, check_corpora
 from heedful.data.examples import Corpus, Example
 from heedful.data.leaks import hypothesis_only, normalized
 from heedful.errors import UsageError
@@ -23,7 +23,7 @@ def pairs(*rows: tuple[str, str, str]) -> Corpus:
     return Corpus([Example((a, b), target, row=i) for i, (a, b, target) in enumerate(rows, start=1)])
 
 
-def messages(report: Report, level: str) -> list[str]:
+def messages(report: CheckReport, level: str) -> list[str]:
     found = report.errors if level == "error" else report.warnings
     return [f"{finding.part}: {finding.message}" for finding in found]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 
 from heedful.estimators.estimator import Method
-from heedful.estimators.setting_types import Settings
+from heedful.estimators.setting_types import EstimatorSettings
 from heedful.explain.methods.method_names import METHODS
 from heedful_lab.repository import setting_types
 
@@ -27,7 +27,7 @@ def test_the_typed_settings_are_those_that_there_are() -> None:
     found = dict(
         line.strip().split(": ", 1) for line in lines if line.startswith("    ") and ": " in line[:60]
     )
-    assert found.keys() == wanted.keys() == typing.get_type_hints(Settings).keys(), (
+    assert found.keys() == wanted.keys() == typing.get_type_hints(EstimatorSettings).keys(), (
         "run: python -m heedful_lab.repository.setting_types"
     )
     for name, kind in wanted.items():

@@ -11,7 +11,7 @@ import pytest
 
 from heedful.data.readers.role_columns import brackets
 from heedful.evaluation import paired_bootstrap
-from heedful.evaluation.role_counts import Argument, Counts, RoleScores, arguments_of, compare_frames
+from heedful.evaluation.role_counts import Argument, RoleCounts, RoleScores, arguments_of, compare_frames
 from heedful.evaluation.sequences import evaluate_roles
 from heedful.evaluation.statistics import STATISTICS, pack_frames
 from heedful.text.bio import spans_of
@@ -80,15 +80,15 @@ def test_an_inside_tag_without_a_beginning_begins_a_span() -> None:
 def test_figures_by_hand() -> None:
     pairs = [("A0 + V A1 +", "A0 + V A1 ."), ("A0 R-A0 V A1", "A0 R-A0 V A1"), (". V .", ". V A1")]
     scores = RoleScores.of([compare_frames(tags(gold), tags(answer)) for gold, answer in pairs])
-    assert scores.overall == Counts(correct=4, excess=2, missed=1)
+    assert scores.overall == RoleCounts(correct=4, excess=2, missed=1)
     assert scores.metrics() == {
         "f1": pytest.approx(8 / 11),
         "precision": pytest.approx(4 / 6),
         "recall": pytest.approx(4 / 5),
         "complete": pytest.approx(1 / 3),
     }
-    assert scores.by_role["V"] == Counts(3, 0, 0)
-    assert scores.by_role["A1"] == Counts(1, 2, 1)
+    assert scores.by_role["V"] == RoleCounts(3, 0, 0)
+    assert scores.by_role["A1"] == RoleCounts(1, 2, 1)
 
 
 ROLES = ("A0", "A1", "AM-TMP", "C-A0", "C-A1", "R-A0", "V", "C-V", "C-AM-TMP")
@@ -253,7 +253,7 @@ def test_the_report_sums_what_is_kept_of_each_frame() -> None:
     frames = [frame(draw, 8) for _ in range(60)]
     answers = [changed(draw, gold) for gold in frames]
     outcomes = [compare_frames(gold, answer) for gold, answer in zip(frames, answers, strict=True)]
-    report = evaluate_roles(outcomes, Counts(3, 1, 0), groups=["a", "b"] * 30)
+    report = evaluate_roles(outcomes, RoleCounts(3, 1, 0), groups=["a", "b"] * 30)
     assert report.metrics["predicate_f1"] == pytest.approx(6 / 7)
     ones = np.ones((1, 60))
     for name in ("f1", "precision", "recall", "complete"):
@@ -261,7 +261,7 @@ def test_the_report_sums_what_is_kept_of_each_frame() -> None:
         assert report.intervals[name].low <= report.metrics[name] <= report.intervals[name].high
     assert report.by_group["a"]["count"] == 30
     assert list(report.per_class)[-1] == "V (not counted)"
-    half = sum((outcome.counts for outcome in outcomes[::2]), Counts())
+    half = sum((outcome.counts for outcome in outcomes[::2]), RoleCounts())
     assert report.by_group["a"]["f1"] == pytest.approx(half.f1)
 
 
@@ -270,22 +270,22 @@ ONE_OF_NONE = compare_frames(tags(". V ."), tags(". V A1"))
 
 
 def test_a_report_by_sentence_length() -> None:
-    report = evaluate_roles([ONE_OF_TWO, ONE_OF_NONE], Counts(), lengths=np.array([[4], [7]]))
+    report = evaluate_roles([ONE_OF_TWO, ONE_OF_NONE], RoleCounts(), lengths=np.array([[4], [7]]))
     found = {name: (row["count"], row["precision"], row["recall"]) for name, row in report.by_length.items()}
     assert found == {"0-5": (1, 1.0, 0.5), "6-10": (1, 0.0, 0.0)}
 
 
 def test_a_role_counts_as_often_as_the_gold_has_it() -> None:
-    per_role = evaluate_roles([ONE_OF_TWO, ONE_OF_NONE], Counts()).per_class
+    per_role = evaluate_roles([ONE_OF_TWO, ONE_OF_NONE], RoleCounts()).per_class
     assert [per_role[role]["count"] for role in ("A0", "A1")] == [2, 0]
 
 
 def test_a_share_of_nothing_is_zero() -> None:
-    assert Counts().precision == Counts().recall == Counts().f1 == 0.0
+    assert RoleCounts().precision == RoleCounts().recall == RoleCounts().f1 == 0.0
 
 
 def test_hundreds_of_arguments_of_a_frame_are_kept_apart() -> None:
-    many = Counts(correct=400, excess=500, missed=100)
+    many = RoleCounts(correct=400, excess=500, missed=100)
     assert STATISTICS["f1"](*pack_frames([many]), np.ones((1, 1))) == pytest.approx([many.f1])
 
 
@@ -298,6 +298,6 @@ def test_two_taggers_are_compared_frame_by_frame() -> None:
     _, worse = pack_frames(poorer)
     found = paired_bootstrap("f1", gold, worse, best, resamples=300)
     assert found.second == pytest.approx(1)
-    assert found.first == pytest.approx(sum(poorer, Counts()).f1)
+    assert found.first == pytest.approx(sum(poorer, RoleCounts()).f1)
     assert found.p is not None
     assert found.p < 0.01

@@ -12,7 +12,7 @@ import pytest
 from heedful.evaluation import bootstrap_interval, calibration, evaluate_classes
 from heedful.evaluation.calibration import calibration_sums
 from heedful.evaluation.statistics import STATISTICS, resampled, resampled_counts
-from heedful.evaluation.streaming_reports import Cell, count_cells, evaluate_cells
+from heedful.evaluation.streaming_reports import ExampleKind, count_cells, evaluate_cells
 
 LABELS, NAMES = ("no", "perhaps", "yes"), ("", "film", "song")
 N, PARTS = 4_000, 7
@@ -27,7 +27,7 @@ def examples() -> dict[str, np.ndarray]:
     return {"gold": gold, "logits": logits, "groups": groups, "lengths": lengths}
 
 
-def _cells(part: dict[str, np.ndarray]) -> Counter[Cell]:
+def _cells(part: dict[str, np.ndarray]) -> Counter[ExampleKind]:
     return count_cells(part["gold"], part["logits"].argmax(axis=1), part["groups"], NAMES, part["lengths"])
 
 
@@ -69,7 +69,7 @@ def test_counted_examples_have_the_same_figures(examples) -> None:
 def test_one_group_is_no_breakdown(examples) -> None:
     part = {**examples, "groups": np.ones(N, np.int32)}
     assert evaluate_cells(_cells(part), LABELS).by_group == {}
-    assert Cell(0, 0, "film", 0) in _cells(part)
+    assert ExampleKind(0, 0, "film", 0) in _cells(part)
 
 
 def test_both_ways_to_resample_have_one_distribution(examples) -> None:
@@ -94,7 +94,7 @@ def test_counts_of_kinds_that_are_the_same_are_added() -> None:
 
 
 def test_all_examples_of_one_kind() -> None:
-    report = evaluate_cells({Cell(1, 1, "", 3): 70_000}, LABELS)
+    report = evaluate_cells({ExampleKind(1, 1, "", 3): 70_000}, LABELS)
     assert report.metrics == {"accuracy": 1.0, "macro_f1": 1.0}
     assert (report.intervals["macro_f1"].low, report.intervals["macro_f1"].high) == (1.0, 1.0)
     assert report.by_length == {"16-20": {"accuracy": 1.0, "macro_f1": 1.0, "count": 70_000}}

@@ -7,7 +7,7 @@ import pytest
 
 from heedful.errors import UsageError
 from heedful.explain.explained_value import ExplainedValue, probability
-from heedful.model.answers import Shown
+from heedful.model.answers import ShownAnswer
 
 LOGITS = np.random.default_rng(2).standard_normal((5, 4)) * 3
 VALUES = [
@@ -47,7 +47,7 @@ def test_log_odds_of_a_parent_are_those_of_the_sum_of_its_classes_with_torch_too
 
 def test_a_number_is_called_what_its_column_is_called() -> None:
     assert VALUES[3].of == "the predicted number"
-    shown = Shown(score=3.0, kind="number", quantity="price (EUR)")
+    shown = ShownAnswer(score=3.0, kind="number", quantity="price (EUR)")
     assert ExplainedValue.of_answer(shown).of == "the predicted “price (EUR)”"
 
 
@@ -77,15 +77,15 @@ def test_nothing_overflows_and_certain_is_no_infinity() -> None:
 
 
 def test_another_class_may_be_asked_about() -> None:
-    shown = Shown(("a", "b", "c"), (0.2, 0.7, 0.1), temperature=2.0)
+    shown = ShownAnswer(("a", "b", "c"), (0.2, 0.7, 0.1), temperature=2.0)
     assert ExplainedValue.of_answer(shown) == ExplainedValue("class", 1, "b", 2.0)
     assert ExplainedValue.of_answer(shown, "c").column == 2
     with pytest.raises(UsageError, match="there is no class 'd'"):
         ExplainedValue.of_answer(shown, "d")
     with pytest.raises(UsageError, match="numbers has no classes"):
-        ExplainedValue.of_answer(Shown(score=3.0, kind="number"), "d")
+        ExplainedValue.of_answer(ShownAnswer(score=3.0, kind="number"), "d")
 
 
 def test_a_score_is_no_choice_of_a_class() -> None:
     with pytest.raises(UsageError, match='kind: expected "number" or "grade" beside a score, got \'class\''):
-        Shown(score=3.0)
+        ShownAnswer(score=3.0)

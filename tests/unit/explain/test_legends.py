@@ -15,7 +15,7 @@ from heedful.explain import (
     SYSTEMS,
     Explanation,
     SentenceView,
-    System,
+    SystemNames,
     draw,
     explanation_from,
     figure_panels,
@@ -244,7 +244,7 @@ def test_mdman_names_its_two_attentions_and_shares_sum_to_one() -> None:
 
 
 def test_a_word_alone_is_said_to_see_what_it_may() -> None:
-    note = map_note(MapPlace("forward"), [np.zeros((1, 1))], System("x"), averaged="features")
+    note = map_note(MapPlace("forward"), [np.zeros((1, 1))], SystemNames("x"), averaged="features")
     assert note == (
         "Each row is a word, each column a word it looks at. A row sums to 1 over the words it may see. "
         "Averaged over features."

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heedful.explain.linear_parts import linear_shares, nothing
-from heedful.runtime.model_parts import Parts
+from heedful.runtime.model_parts import ModelParts
 from heedful.runtime.pair_features import ExampleFeatures
 from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.runtime.sentence_part import SentencePart
@@ -36,7 +36,7 @@ def sentence_part(pairing: str) -> SentencePart:
 @pytest.mark.parametrize("sides", [[TEXT], [TEXT, OTHER], [[]], [OTHER, []]])
 def test_wide_and_mean_add_up_to_their_logits(sides: list[list[str]]) -> None:
     pairing = "none" if len(sides) == 1 else "ordered"
-    parts = Parts(wide_part([TEXT, OTHER]), sentence_part(pairing))
+    parts = ModelParts(wide_part([TEXT, OTHER]), sentence_part(pairing))
     found, others = linear_shares(parts, sides, 3)
     left = others.added(np.zeros(3, np.float32), sides)
     assert found.total + left == pytest.approx(parts.added(np.zeros(3, np.float32), sides), abs=1e-5)
@@ -51,14 +51,14 @@ def test_a_phrase_is_shared_among_its_words_and_kept_beside() -> None:
     number = next(p.number for p in RULE.phrases(words) if p.text == "not good")
     part = WidePart(RULE, np.array([number], np.int32), np.ones(1, np.float32), np.array([[3.0]], np.float32),
                     np.zeros(1, np.float32))  # fmt: skip
-    found, _ = linear_shares(Parts(part), [words], 1)
+    found, _ = linear_shares(ModelParts(part), [words], 1)
     assert found.words[0].tolist() == [[1.5], [1.5]]
     (joint,) = found.joint
     assert (joint.side, joint.start, joint.end, joint.values.tolist()) == (0, 0, 2, [3.0])
 
 
 def test_a_model_without_parts_has_nothing_to_share() -> None:
-    found, others = linear_shares(Parts(), [TEXT], 2)
+    found, others = linear_shares(ModelParts(), [TEXT], 2)
     assert not found.total.any()
     assert (others.wide, others.sentence) == (None, None)
     assert nothing([TEXT], 2).words[0].shape == (7, 2)

@@ -13,7 +13,7 @@ from heedful.attention.additive_kernel import expansions
 from heedful.export import described
 from heedful.export.onnx_attention import RANK
 from heedful.export.onnx_file import output_names, write_onnx
-from heedful.export.onnx_inputs import IDS, Inputs, of_side, padded
+from heedful.export.onnx_inputs import IDS, OnnxInputs, of_side, padded
 from heedful.export.onnx_rows import NotExported
 from heedful.models import Network
 from heedful.runtime.weights import Weights
@@ -29,7 +29,7 @@ def compared(network: Network, folder: Path) -> None:
     program, examples = program_of(network, folder), texts(network.sides)
     weights, description = Weights(folder / "weights.safetensors"), described(network)
     words = [f"w{row}" for row in range(2, ROWS + FROZEN)]
-    inputs = Inputs(network.sides, Vocabulary(tuple(words[: ROWS - 2]), tuple(words[ROWS - 2 :])))
+    inputs = OnnxInputs(network.sides, Vocabulary(tuple(words[: ROWS - 2]), tuple(words[ROWS - 2 :])))
     if any(step.get("positions") for step in description["read"]):
         with pytest.raises(NotExported, match="positions"):
             write_onnx(description, weights, {}, 1.0, inputs)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError, UsageError
 from heedful.labeling.exchange import export_labels, taken_labels
@@ -38,7 +38,7 @@ def test_what_is_exported_is_taken_over_again(
 ) -> None:
     path = made(tmp_path, form, texts, labels)
     assert export_labels(path, form, tmp_path / name) == 2
-    found = taken_labels(tmp_path / name, form, Reading())
+    found = taken_labels(tmp_path / name, form, FileReading())
     assert [(each.texts, each.label) for each in found] == [
         ((f"{texts[0]} {k}", *texts[1:]), label) for k, label in enumerate(labels)
     ]
@@ -63,7 +63,7 @@ def test_doccano_lines_are_a_pool_and_its_labels(tmp_path: Path) -> None:
     (tmp_path / "pool.jsonl").write_text(
         '{"id": 1, "text": "x", "label": ["a"]}\n{"id": 2, "text": "y", "label": []}\n', encoding="utf-8"
     )
-    found = taken_labels(tmp_path / "pool.jsonl", form_of("classes", ["a", "b"]), Reading())
+    found = taken_labels(tmp_path / "pool.jsonl", form_of("classes", ["a", "b"]), FileReading())
     assert [(each.texts, each.label, each.by) for each in found] == [(("x",), "a", "pool")]
 
 
@@ -71,9 +71,9 @@ def test_other_labels_and_other_names_are_refused(tmp_path: Path) -> None:
     form = form_of("classes", ["a", "b"])
     (tmp_path / "pool.csv").write_text("text,label\nx,other\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"pool\.csv: row 2: there is no label 'other'"):
-        taken_labels(tmp_path / "pool.csv", form, Reading())
+        taken_labels(tmp_path / "pool.csv", form, FileReading())
     with pytest.raises(UsageError, match="is no table"):
-        taken_labels(tmp_path / "pool.txt", form, Reading())
+        taken_labels(tmp_path / "pool.txt", form, FileReading())
     with pytest.raises(UsageError, match=r"expected \.json for Label Studio"):
         export_labels(tmp_path / "labels.csv", form, tmp_path / "out.xml")
     with pytest.raises(UsageError, match="there is nothing to export"):

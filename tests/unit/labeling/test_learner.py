@@ -11,7 +11,7 @@ import pytest
 from forked_commands import CONTEXT
 from heedful.labeling.forms import form_of
 from heedful.labeling.learner import FIRST, Learner
-from heedful.labeling.training_process import Lesson, Taught, taught
+from heedful.labeling.training_process import Lesson, LessonResult, taught
 from heedful.machine.child import Failed, send
 from waiting import PATIENCE
 
@@ -30,10 +30,10 @@ class Waiting:
     """Waits for what comes of trainings."""
 
     def __init__(self, form: Any = FORM) -> None:
-        self.came, self._event = list[Taught](), threading.Event()
+        self.came, self._event = list[LessonResult](), threading.Event()
         self.learner = Learner(form, 1, self._take)
 
-    def _take(self, lesson: Lesson, found: Taught) -> None:
+    def _take(self, lesson: Lesson, found: LessonResult) -> None:
         self.came.append(found)
         self._event.set()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heedful.cli.label import _reader
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.errors import DataError
 from heedful.labeling.pool import FOUND, Pool, WatchedPool
 
@@ -30,10 +30,10 @@ LONG = "word " * 5_000
 def test_every_text_stands_once(name: str, data: bytes, texts: list[str], tmp_path: Path) -> None:
     file = tmp_path / name
     file.write_bytes(data)
-    pool = Pool(_reader(file, False, Reading())())
+    pool = Pool(_reader(file, False, FileReading())())
     assert [each[0].strip() for each in pool.texts] == texts
     assert sorted(pool.order) == list(range(len(texts)))
-    assert pool.order == Pool(_reader(file, False, Reading())()).order
+    assert pool.order == Pool(_reader(file, False, FileReading())()).order
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_what_is_no_pool_is_said_in_one_line(data: bytes, said: str, tmp_path: P
     file = tmp_path / f"pool.{'jsonl' if data.startswith(b'{') else 'csv'}"
     file.write_bytes(data)
     with pytest.raises(DataError, match=said) as raised:
-        Pool(_reader(file, False, Reading())())
+        Pool(_reader(file, False, FileReading())())
     assert "\n" not in str(raised.value)
 
 
@@ -60,7 +60,7 @@ def test_a_search_finds_all_words_anywhere(tmp_path: Path) -> None:
     file = tmp_path / "pool.csv"
     rows = [f"the parcel {k} came Late" for k in range(FOUND + 5)]
     file.write_text("\n".join(["text", *rows, "a late <b>", "ΣΊΣΥΦΟΣ"]), encoding="utf-8")
-    pool = Pool(_reader(file, False, Reading())())
+    pool = Pool(_reader(file, False, FileReading())())
     places, count = pool.search("late  PARCEL")
     assert (len(places), count) == (FOUND, FOUND + 5)
     assert pool.search('"late <b>"') == ([FOUND + 5], 1)
@@ -71,7 +71,7 @@ def test_a_search_finds_all_words_anywhere(tmp_path: Path) -> None:
 def test_a_pool_that_changes_is_read_again_and_a_broken_one_is_not(tmp_path: Path) -> None:
     file, said = tmp_path / "pool.csv", list[str]()
     file.write_text("text\na\nb\n", encoding="utf-8")
-    watched = WatchedPool(file, _reader(file, False, Reading()), said.append)
+    watched = WatchedPool(file, _reader(file, False, FileReading()), said.append)
     assert not watched.follow()
     file.write_text("text\nb\nc\nd\n", encoding="utf-8")
     assert watched.follow()

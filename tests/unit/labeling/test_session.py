@@ -15,7 +15,7 @@ from heedful.errors import DataError
 from heedful.labeling import next_text
 from heedful.labeling.learner import FIRST, Guess
 from heedful.labeling.session import Conflict
-from heedful.labeling.training_process import Doubt, Taught
+from heedful.labeling.training_process import Doubt, LessonResult
 
 
 @pytest.fixture
@@ -127,7 +127,9 @@ def test_a_label_that_looks_wrong_comes_again_until_it_is_kept(
         desk.label("Ann", f"text number {number}", "good" if number % 2 else "bad")
     (lesson,) = desk.learner.lessons
     assert len(lesson.pool) == 20
-    desk.learner.done(lesson, Taught(1.0, 20, (3,), (Doubt(4, "good", ("number",)), Doubt(6, "good", ()))))
+    desk.learner.done(
+        lesson, LessonResult(1.0, 20, (3,), (Doubt(4, "good", ("number",)), Doubt(6, "good", ())))
+    )
     state: Any = desk.session.state("Ann")
     assert [each["texts"] for each in state["doubtful"]] == [["text number 4"], ["text number 6"]]
     shown: Any = desk.session.text("Ann", state["doubtful"][0]["id"])

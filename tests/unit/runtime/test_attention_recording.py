@@ -7,14 +7,14 @@ import pytest
 
 from heedful.attention_names import MapPlace
 from heedful.errors import UsageError
-from heedful.runtime.attention_recording import Entry, look, read_shown
+from heedful.runtime.attention_recording import RecordingEntry, look, read_shown
 
 MAP = {"what": "map", "of": "v1", "place": {"rule": "forward", "layer": 2}, "number": 1}
 
 
 def test_an_entry_is_read() -> None:
     (entry, weights) = read_shown([MAP, {"what": "weights", "of": ["v2", "v3"]}])
-    assert entry == Entry("map", ("v1",), MapPlace(rule="forward", layer=2), 1)
+    assert entry == RecordingEntry("map", ("v1",), MapPlace(rule="forward", layer=2), 1)
     assert (weights.of, weights.place, weights.turned) == (("v2", "v3"), MapPlace(), False)
 
 

@@ -15,10 +15,10 @@ from heedful.export import described, whole_layers
 from heedful.export.folder import export_folder
 from heedful.models import ModelConfig
 from heedful.runtime import kernels, load, step_chains
-from heedful.runtime.kernels import Floats, Rows
+from heedful.runtime.kernels import Floats, TextRows
 from heedful.runtime.operators import Action
 from heedful.runtime.runtime_model import RuntimeModel
-from heedful.runtime.step_chains import Chosen, Link
+from heedful.runtime.step_chains import ChainLink, Chosen
 from heedful.runtime.step_execution import Plan
 from heedful.storage.model_folder import load_model_folder
 from heedful.tasks import Predictor, TextSettings
@@ -101,14 +101,14 @@ def drawn(rows: int, width: int, seed: int = 0) -> Floats:
 
 
 def concat(to: str, *of: str) -> Action:
-    return Action(to, of, lambda *x: np.concatenate(x, axis=1), True, None, Link("concat", sum))
+    return Action(to, of, lambda *x: np.concatenate(x, axis=1), True, None, ChainLink("concat", sum))
 
 
 def mean(to: str, of: str) -> Action:
-    def compute(lengths: tuple[int, ...], x: Floats) -> Rows:
-        return Rows((1,) * len(lengths), kernels.mean(x, lengths))
+    def compute(lengths: tuple[int, ...], x: Floats) -> TextRows:
+        return TextRows((1,) * len(lengths), kernels.mean(x, lengths))
 
-    return Action(to, (of,), lambda x: compute((len(x),), x).whole, False, compute, Link("mean", sum))
+    return Action(to, (of,), lambda x: compute((len(x),), x).whole, False, compute, ChainLink("mean", sum))
 
 
 def test_values_inside_use_the_same_memory_only_when_nobody_needs_them() -> None:
@@ -126,10 +126,10 @@ def test_values_inside_use_the_same_memory_only_when_nobody_needs_them() -> None
     d = np.concatenate([b, y, a, b, a], axis=1)
     for keep in (frozenset({"o"}), frozenset({"o", "d", "b"}), frozenset({"a", "m", "o"})):
         for given in (
-            Rows(lengths, x),
+            TextRows(lengths, x),
             Chosen(lengths, np.ascontiguousarray(x[::-1]), np.arange(11)[::-1].copy()),
         ):
-            found = Plan(actions, keep)({"x": given, "y": Rows(lengths, y)}, 3)
+            found = Plan(actions, keep)({"x": given, "y": TextRows(lengths, y)}, 3)
             assert set(found) == keep
             wanted = {"a": a, "b": b, "d": d, "m": kernels.mean(d, lengths)}
             wanted["o"] = np.concatenate([wanted["m"], kernels.mean(a, lengths)], axis=1)
@@ -142,11 +142,13 @@ def test_what_does_not_fit_is_told_as_without_a_chain(one_by_one: pytest.MonkeyP
     for _ in range(2):
         with pytest.raises(UsageError) as raised:  # a mean has one row a text, the words have more
             Plan([mean("m", "x"), concat("c", "m", "x")], frozenset({"c"}))(
-                {"x": Rows((2, 2), drawn(4, 3))}, 2
+                {"x": TextRows((2, 2), drawn(4, 3))}, 2
             )
         said.add(str(raised.value))
         with pytest.raises(UsageError, match="value 'y' is read before it is made"):
-            Plan([concat("a", "x"), concat("b", "y")], frozenset({"b"}))({"x": Rows((2,), drawn(2, 3))}, 1)
+            Plan([concat("a", "x"), concat("b", "y")], frozenset({"b"}))(
+                {"x": TextRows((2,), drawn(2, 3))}, 1
+            )
         one_by_one.undo()
     assert len(said) == 1
 

@@ -12,7 +12,7 @@ from heedful.errors import UsageError
 from heedful.explain.linear_parts import of_tagging
 from heedful.model.decisions.tag_paths import TagChain
 from heedful.runtime.sentence_features import MeanOfVectors
-from heedful.runtime.tag_part import TagPart, WordVectors, read_tag_part
+from heedful.runtime.tag_part import NeighborVectors, TagPart, read_tag_part
 from heedful.storage.shared_rows import SharedRows
 from heedful.tasks.words.tag_rows import TagReading
 from heedful.text.word_shapes import WordShapes
@@ -27,7 +27,7 @@ def drawn_part(seed: int = 0) -> TagPart:
         return generator.standard_normal(shape, np.float32)
 
     chain = TagChain(draw(3, 3), draw(3), draw(3))
-    vectors = WordVectors(MeanOfVectors(rows))
+    vectors = NeighborVectors(MeanOfVectors(rows))
     return TagPart(WordShapes(), numbers, draw(len(numbers), 3), draw(3), chain, vectors, draw(6, 3))
 
 

@@ -14,11 +14,11 @@ from torch import nn
 from heedful.nn.dense import Dense
 from heedful.nn.policy import LearningPhase
 from heedful.training import breakage
-from heedful.training.breakage import Watch, of_attention, of_sizes, sample
-from heedful.training.health import Examination, Inputs, examine
+from heedful.training.breakage import BreakageWatch, of_attention, of_sizes, sample
+from heedful.training.health import Examination, LayerInputs, examine
 from heedful.training.loop import fit
 from heedful.training.progress import Silent
-from heedful.training.run_folder import Keeping
+from heedful.training.run_folder import RunStorage
 from heedful.training.train_settings import OptimizerSettings
 from toy_training import (
     ToyData,
@@ -57,7 +57,7 @@ class Heard(Silent):
 def train_wide(folder: Path | None = None, *, resume: bool = False, heard: Heard | None = None, **changes):
     network, data = Wide(), ToyData(200, 8)
     settings = toy_settings(**{"optimizer": FAST, "epochs": 2, **changes})
-    keeping = None if folder is None else Keeping(folder, resume)
+    keeping = None if folder is None else RunStorage(folder, resume)
     result = fit(
         network, data, cross_entropy, settings, evaluate=accuracy_on(data), keeping=keeping, reporter=heard
     )
@@ -80,7 +80,7 @@ def test_the_remedy_is_none_that_the_settings_have_already() -> None:
         network.hidden.bias.fill_(-100.0)
     data = ToyData(200, 8)
     for steps, proposed in ((0, True), (breakage.RISE, False)):
-        watch = Watch(network, toy_settings(optimizer=FAST, warmup_steps=steps))
+        watch = BreakageWatch(network, toy_settings(optimizer=FAST, warmup_steps=steps))
         signs = [sign.sentence for sign in watch.look(200, sample(data.batches(0), data.collate))]
         (dead,) = [each for each in signs if "fire for none" in each]
         assert ("train.warmup_steps=" in dead) == proposed
@@ -105,19 +105,21 @@ def test_each_sign_is_reported_once_and_not_again_after_a_resumption(tmp_path: P
 
 def test_looking_changes_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = train_toy(epochs=4)[0]
-    monkeypatch.setattr(Watch, "due", lambda self, step, evaluation: False)
+    monkeypatch.setattr(BreakageWatch, "due", lambda self, step, evaluation: False)
     assert weights_hash(looked) == weights_hash(train_toy(epochs=4)[0])
 
 
 def test_a_step_that_is_too_long_for_a_layer_is_seen_before_its_units_are_dead() -> None:
     network, data = Wide(), ToyData(64, 8)
     settings = toy_settings(optimizer=OptimizerSettings(name="adam", lr=0.5))
-    signs = Watch(network, settings).look(1, sample(data.batches(0), data.collate))
+    signs = BreakageWatch(network, settings).look(1, sample(data.batches(0), data.collate))
     assert any(sign.name == "step hidden" for sign in signs)
     slow = replace(settings, optimizer=OptimizerSettings(name="adam", lr=0.001))
-    assert Watch(network, slow).look(1, sample(data.batches(0), data.collate)) == []
+    assert BreakageWatch(network, slow).look(1, sample(data.batches(0), data.collate)) == []
     assert (
-        Watch(network, replace(settings, warmup_steps=100)).look(1, sample(data.batches(0), data.collate))
+        BreakageWatch(network, replace(settings, warmup_steps=100)).look(
+            1, sample(data.batches(0), data.collate)
+        )
         == []
     )
 
@@ -126,7 +128,7 @@ def test_word_vectors_of_another_length_are_seen() -> None:
     network, data = Wide(), ToyData(64, 8)
     with torch.no_grad():
         network.embedding.weight[30:] *= 20
-    signs = Watch(network, toy_settings()).look(1, sample(data.batches(0), data.collate))
+    signs = BreakageWatch(network, toy_settings()).look(1, sample(data.batches(0), data.collate))
     assert [sign.name for sign in signs] == ["word vectors"]
     assert "text.random=uniform" in signs[0].sentence
 
@@ -136,7 +138,7 @@ def test_a_matrix_that_the_loss_does_not_reach_is_named() -> None:
     network.unused = nn.Linear(4, 4)
     batch = data.collate(np.arange(8))
     cross_entropy(network(batch), batch.targets).mean().backward()
-    signs = Watch(network, toy_settings()).look(200, sample(data.batches(0), data.collate))
+    signs = BreakageWatch(network, toy_settings()).look(200, sample(data.batches(0), data.collate))
     assert [sign.name for sign in signs] == ["gradients"]
     assert "unused.weight" in signs[0].sentence
 
@@ -147,14 +149,14 @@ def test_a_step_on_short_texts_or_in_a_first_phase_reaches_no_attention_and_is_n
     looked = sample(data.batches(0), data.collate)
     short = SimpleNamespace(sides=[SimpleNamespace(valid=torch.tensor([[True, True], [True, False]]))])
     long = SimpleNamespace(sides=[SimpleNamespace(valid=torch.ones(2, 3, dtype=torch.bool))])
-    assert Watch(network, toy_settings()).look(200, looked, last=short) == []
-    assert [sign.name for sign in Watch(network, toy_settings()).look(200, looked, last=long)] == [
+    assert BreakageWatch(network, toy_settings()).look(200, looked, last=short) == []
+    assert [sign.name for sign in BreakageWatch(network, toy_settings()).look(200, looked, last=long)] == [
         "gradients"
     ]
     network.phase = LearningPhase(300, 100)
-    assert Watch(network, toy_settings()).look(200, looked) == []
+    assert BreakageWatch(network, toy_settings()).look(200, looked) == []
     network.phase.begin_step(400)
-    assert [sign.name for sign in Watch(network, toy_settings()).look(401, looked)] == ["gradients"]
+    assert [sign.name for sign in BreakageWatch(network, toy_settings()).look(401, looked)] == ["gradients"]
 
 
 def test_a_head_that_is_fitted_when_the_training_has_ended_is_no_sign() -> None:
@@ -163,12 +165,12 @@ def test_a_head_that_is_fitted_when_the_training_has_ended_is_no_sign() -> None:
     batch = data.collate(np.arange(8))
     cross_entropy(network(batch), batch.targets).mean().backward()
     looked = sample(data.batches(0), data.collate)
-    assert [sign.name for sign in Watch(network, toy_settings()).look(200, looked)] == ["gradients"]
-    assert Watch(network, toy_settings(contrast=True)).look(200, looked) == []
+    assert [sign.name for sign in BreakageWatch(network, toy_settings()).look(200, looked)] == ["gradients"]
+    assert BreakageWatch(network, toy_settings(contrast=True)).look(200, looked) == []
 
 
 def test_a_dev_figure_that_falls_far_is_reported_once() -> None:
-    watch = Watch(Wide(), toy_settings())
+    watch = BreakageWatch(Wide(), toy_settings())
     assert watch.judge(10, {"accuracy": 0.6}, {}) == []
     assert watch.judge(20, {"accuracy": 0.75}, {"accuracy": 0.8}) == []
     (sign,) = watch.judge(30, {"accuracy": 0.61}, {"accuracy": 0.77})
@@ -203,7 +205,7 @@ def test_values_of_another_size_are_reported() -> None:
     kept = sample(data.batches(0), data.collate)
     assert list(of_sizes(examine(network, kept))) == []
     layers = {
-        name: Inputs(1.0, spread)
+        name: LayerInputs(1.0, spread)
         for name, spread in {"a": 0.3, "b": 0.2, "c": 0.5, "d": 40.0, "e": 0.001}.items()
     }
     large, small = of_sizes(Examination(inputs=layers))

@@ -17,7 +17,7 @@ from heedful.errors import DivergedError, Interrupted, OutputError, UsageError
 from heedful.training import checkpointing, loop
 from heedful.training import progress as cost
 from heedful.training.loop import fit
-from heedful.training.run_folder import Keeping
+from heedful.training.run_folder import RunStorage
 from heedful.training.train_settings import OptimizerSettings
 from toy_training import (
     AskedAtOnce,
@@ -184,7 +184,7 @@ def test_the_run_folder_holds_what_a_rerun_needs(tmp_path: Path) -> None:
         cross_entropy,
         toy_settings(epochs=1, log_every=3),
         evaluate=accuracy_on(data),
-        keeping=Keeping(tmp_path, config={"train": {"epochs": 1}}),
+        keeping=RunStorage(tmp_path, config={"train": {"epochs": 1}}),
     )
     assert json.loads((tmp_path / "config.json").read_text()) == {"train": {"epochs": 1}}
     environment = json.loads((tmp_path / "env.json").read_text())
@@ -223,7 +223,7 @@ def test_a_step_that_is_not_finite_names_itself_and_its_rows(tmp_path: Path, kin
             BadAtStep(12, kind),
             settings,
             evaluate=accuracy_on(data),
-            keeping=Keeping(tmp_path),
+            keeping=RunStorage(tmp_path),
         )
     rows = data.batches(1)[3]
     named = str(rows[2]) if kind == "loss" else ", ".join(map(str, rows))
@@ -234,7 +234,9 @@ def test_a_step_that_is_not_finite_names_itself_and_its_rows(tmp_path: Path, kin
     assert weights_hash(network) == weights_hash(unbroken)
     # The state before the bad step was saved: with a sound objective the run goes on from there.
     resumed = ToyNetwork()
-    fit(resumed, data, cross_entropy, settings, evaluate=accuracy_on(data), keeping=Keeping(tmp_path, True))
+    fit(
+        resumed, data, cross_entropy, settings, evaluate=accuracy_on(data), keeping=RunStorage(tmp_path, True)
+    )
     assert weights_hash(resumed) == weights_hash(train_toy(evaluate_every=5, epochs=4)[0])
 
 
@@ -336,7 +338,7 @@ def test_the_cost_of_a_resumed_run_is_that_of_all_its_parts(
             taking(1.0, objective),
             settings,
             evaluate=evaluate,
-            keeping=Keeping(folder, resume),
+            keeping=RunStorage(folder, resume),
         )
 
     unbroken = run(tmp_path / "unbroken")

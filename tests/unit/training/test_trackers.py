@@ -13,7 +13,7 @@ import pytest
 from heedful.errors import MissingExtraError, UsageError
 from heedful.training.loop import fit
 from heedful.training.progress import Silent
-from heedful.training.run_folder import Keeping
+from heedful.training.run_folder import RunStorage
 from heedful.training.trackers import TRACKERS, with_trackers
 from toy_training import ToyData, ToyNetwork, accuracy_on, cross_entropy, toy_settings
 
@@ -56,7 +56,7 @@ def train_tracked(name: str, folder: Path, *, resume: bool = False, epochs: int 
         cross_entropy,
         toy_settings(epochs=epochs, evaluate_every=5, save_steps=5),
         evaluate=accuracy_on(data),
-        keeping=Keeping(folder, resume),
+        keeping=RunStorage(folder, resume),
         reporter=with_trackers(Silent(), [name], folder, SETTINGS),
     )
     return [dict(record) for record in result.history if record["kind"] == "evaluation"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heedful.evaluation.role_counts import Counts
+from heedful.evaluation.role_counts import RoleCounts
 from heedful.evaluation.statistics import pack_frames
 from heedful_lab.reproduce.cell_runs import Runs, compare
 from heedful_lab.reproduce.plan import find_table
@@ -18,13 +18,13 @@ def runs(task: str, answers: list[tuple[list[int], list[int]]]) -> Runs:
     return answered("ewt-srl", task, *answers)
 
 
-def kept(counts: list[Counts]) -> tuple[list[int], list[int]]:
+def kept(counts: list[RoleCounts]) -> tuple[list[int], list[int]]:
     gold, answered = pack_frames(counts)
     return gold.tolist(), answered.tolist()
 
 
 def test_roles_are_compared_by_the_mean_f1_of_their_runs() -> None:
-    good, fair, poor = ([Counts(right, 3 - right, 3 - right)] * 50 for right in (3, 2, 1))
+    good, fair, poor = ([RoleCounts(right, 3 - right, 3 - right)] * 50 for right in (3, 2, 1))
     found = compare(runs("roles", [kept(good), kept(fair)]), runs("roles", [kept(poor), kept(poor)]))
     assert found.first == pytest.approx(1 / 3)
     assert found.second == pytest.approx((1 + 2 / 3) / 2)

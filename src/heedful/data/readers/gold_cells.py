@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from heedful.data.examples import LabelSet
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.doubtful_labels import INDICATORS, doubts
-from heedful.data.readers.text_fields import Columns, is_missing
+from heedful.data.readers.text_fields import TextColumns, is_missing
 from heedful.data.readers.written_labels import (
     LABELS_TASK,
     checked_name,
@@ -55,7 +55,7 @@ class GoldCells:
     def __init__(
         self,
         builder: CorpusBuilder,
-        columns: Columns,
+        columns: TextColumns,
         known: Sequence[str] = (),
         separator: str = "",
         allowed: Sequence[str] = (),

@@ -49,7 +49,7 @@ OnMissing = Literal["error", "empty", "skip"]
 
 
 class ReadingOptions(TypedDict, total=False):
-    """What is said of how a file is read, by attribute of `Reading`."""
+    """What is said of how a file is read, by attribute of `FileReading`."""
 
     encoding: str
     separator: str
@@ -80,7 +80,7 @@ class RequestFiles:
 
 
 @dataclass(frozen=True)
-class Reading:
+class FileReading:
     """How a file is read; what is None or missing is left to the reader.
 
     Attributes:
@@ -151,7 +151,7 @@ class Reading:
         """Return `options` without those that are left to the reader."""
         return _options_of(self.options())
 
-    def beside(self, trained: Reading, file: Path) -> Reading:
+    def beside(self, trained: FileReading, file: Path) -> FileReading:
         """Return how to read a file that a trained model is given.
 
         What is not asked for is as in training, but for a query, which is for one file. A file that is UTF-8 is read as
@@ -182,7 +182,7 @@ class Reading:
 
 
 def meaningless(file: Path) -> tuple[str, ...]:
-    """Return the options that the format of a file does not have, by attribute of `Reading`.
+    """Return the options that the format of a file does not have, by attribute of `FileReading`.
 
     Args:
         file: a table, a pipe or a folder of text files; its name says the format.
@@ -250,7 +250,7 @@ def _options_of(given: Mapping[str, object]) -> ReadingOptions:
     return found
 
 
-_OPTIONS = tuple(each.name for each in fields(Reading) if each.name not in ("columns", "features"))
+_OPTIONS = tuple(each.name for each in fields(FileReading) if each.name not in ("columns", "features"))
 
 
 def checked_separator(separator: str) -> str:

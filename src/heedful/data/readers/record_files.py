@@ -217,7 +217,7 @@ def json_records(file: Path, encoding: str = "utf-8", refuse: Refuse = stop) -> 
 
 
 @dataclass(frozen=True)
-class Form:
+class FieldForm:
     """How the fields of separated values are written.
 
     Attributes:
@@ -234,7 +234,7 @@ class Form:
 
 
 def separated_records(
-    file: Path, encoding: str = "utf-8", form: Form | None = None, refuse: Refuse = stop
+    file: Path, encoding: str = "utf-8", form: FieldForm | None = None, refuse: Refuse = stop
 ) -> Iterator[tuple[int, Record]]:
     """Read separated values, whose quoted fields may go on over several lines; empty rows are passed over.
 
@@ -253,13 +253,13 @@ def separated_records(
     Raises:
         DataError: if the quotes do not close, or those of one row close in a later one.
     """
-    form = form or Form()
+    form = form or FieldForm()
     with contextlib.closing(numbered_lines(file, encoding)) as lines:  # also where a row is refused
         yield from _named(file, itertools.islice(lines, form.skip, None), form, refuse)
 
 
 def _named(
-    file: Path, lines: Iterator[tuple[int, str]], form: Form, refuse: Refuse
+    file: Path, lines: Iterator[tuple[int, str]], form: FieldForm, refuse: Refuse
 ) -> Iterator[tuple[int, Record]]:
     """Read the fields of lines by name; see `separated_records`."""
     rows: Iterator[Row]
@@ -296,7 +296,7 @@ def split_records(
 
     Yields the 1-based row (the header is row 1) and the fields by name.
     """
-    yield from separated_records(file, encoding, Form(separator, quotes=False), refuse)
+    yield from separated_records(file, encoding, FieldForm(separator, quotes=False), refuse)
 
 
 def column_names(header: Sequence[object]) -> list[str]:

@@ -14,7 +14,7 @@ from heedful.data.readers.reading import (
     BOOKS,
     DATABASES,
     USUAL,
-    Reading,
+    FileReading,
     checked_separator,
     find_separator,
     meaningless,
@@ -22,7 +22,7 @@ from heedful.data.readers.reading import (
     stated_separator,
 )
 from heedful.data.readers.record_files import (
-    Form,
+    FieldForm,
     Record,
     Refuse,
     json_records,
@@ -30,7 +30,7 @@ from heedful.data.readers.record_files import (
     separated_records,
     stop,
 )
-from heedful.data.readers.text_fields import Columns, OnMissing, check_on_missing, is_missing, text_fields
+from heedful.data.readers.text_fields import OnMissing, TextColumns, check_on_missing, is_missing, text_fields
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import Remarks, plain_record, rejected
 from heedful.errors import DataError, UsageError, nearest
@@ -114,10 +114,12 @@ def read_table(
         DataError: naming row and field, if something is missing, mistyped or unknown.
         MissingExtraError: for Parquet, spreadsheets and DuckDB without the package that reads them.
     """
-    columns = Columns.named(text, premise, hypothesis, label, score, group)
+    columns = TextColumns.named(text, premise, hypothesis, label, score, group)
     file = found_data(path)
     builder = CorpusBuilder(file, keep_empty=keep_empty)
-    how = Reading({}, encoding, separator, quotes, header, on_missing, query=query, features=tuple(features))
+    how = FileReading(
+        {}, encoding, separator, quotes, header, on_missing, query=query, features=tuple(features)
+    )
     for _ in _read(
         builder,
         columns,
@@ -134,7 +136,7 @@ def read_table(
 def table_blocks(
     path: str | Path,
     roles: tuple[str, ...],
-    how: Reading,
+    how: FileReading,
     *,
     known: Sequence[str] = (),
     keep_fields: bool = False,
@@ -157,17 +159,17 @@ def table_blocks(
     file = found_data(path)
     builder = CorpusBuilder(file, keep_empty=True, keep_fields=keep_fields)
     gold = {role: how.columns.get(role, role) for role in roles if role in ("label", "score", "group")}
-    columns = Columns(tuple(how.columns.get(role, role) for role in roles if role not in gold), **gold)
+    columns = TextColumns(tuple(how.columns.get(role, role) for role in roles if role not in gold), **gold)
     targets = GoldCells(builder, columns, known, how.label_separator or "", label_columns=label_columns)
     yield from builder.blocks(_read(builder, columns, targets, file, how))
 
 
 def _read(
     builder: CorpusBuilder,
-    columns: Columns,
+    columns: TextColumns,
     gold: GoldCells,
     file: Path,
-    how: Reading,
+    how: FileReading,
     weight: str = "",
     *,
     trains: bool = False,
@@ -222,7 +224,9 @@ def _read(
         builder.note(f"{file}: {note}")
 
 
-def _cells(builder: CorpusBuilder, file: Path, row: int, record: Record, how: Reading) -> dict[str, object]:
+def _cells(
+    builder: CorpusBuilder, file: Path, row: int, record: Record, how: FileReading
+) -> dict[str, object]:
     """Return the values of the columns beside the text, by name."""
     for name in how.features:
         if name not in record:
@@ -232,7 +236,7 @@ def _cells(builder: CorpusBuilder, file: Path, row: int, record: Record, how: Re
     return {name: plain_cell(record[name], builder.where(row, name)) for name in how.features}
 
 
-def _no_column(file: Path, row: int, record: Record, role: str, name: str, how: Reading) -> DataError:
+def _no_column(file: Path, row: int, record: Record, role: str, name: str, how: FileReading) -> DataError:
     """Return the refusal of a table without a column: the fault is in the header, and of JSON in the row."""
     is_json = bare_suffix(file) in (".json", ".jsonl")
     place = f"{file}: row {row}" if is_json else str(file)
@@ -259,7 +263,7 @@ def no_column(name: str, present: Iterable[object], remedy: str) -> str:
     return f"no column {name!r}; columns: {', '.join(names) or 'none'}{close} Name yours: {remedy}"
 
 
-def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[tuple[int, Record]]:
+def table_records(file: Path, how: FileReading, refuse: Refuse = stop) -> Iterator[tuple[int, Record]]:
     """Read the rows of a table as fields by name, whatever its format; see `heedful.data.readers.record_files`.
 
     Args:
@@ -295,14 +299,14 @@ def table_records(file: Path, how: Reading, refuse: Refuse = stop) -> Iterator[t
             separator = checked_separator(how.separator)
         else:
             separator = stated or find_separator(file, encoding, quotes=quotes)
-        form = Form(separator, quotes, how.header is not False, skip=1 if stated else 0)
+        form = FieldForm(separator, quotes, how.header is not False, skip=1 if stated else 0)
         return separated_records(file, encoding, form, refuse)
     if begins_with_label(file):
         return label_line_records(file, encoding)
     raise UsageError(format_problem(file))
 
 
-def _report_unused(file: Path, how: Reading) -> None:
+def _report_unused(file: Path, how: FileReading) -> None:
     """Report which options the format of a file does not have, so that nobody believes that they were followed."""
     said = how.chosen_options()
     for name in meaningless(file):

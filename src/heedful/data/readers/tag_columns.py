@@ -43,7 +43,7 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Columns:
+class TagColumnOptions:
     """The options of `heedful.data.readers.tag_files.read_tags` that say where words and tags are."""
 
     layout: Layout = "auto"
@@ -74,7 +74,7 @@ def looks_tagged(file: Path) -> bool:
     return min(widths) >= 2 and len(lines) > 2 * len(blocks) and 1 < len(tags) <= len(lines) / 2
 
 
-def tagged_blocks(file: Path, columns: Columns, builder: CorpusBuilder) -> Iterator[list[Word]]:
+def tagged_blocks(file: Path, columns: TagColumnOptions, builder: CorpusBuilder) -> Iterator[list[Word]]:
     """Read the sentences of a file.
 
     Args:
@@ -162,7 +162,7 @@ def _fields(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else re.split(r" +", line.strip(" "))
 
 
-def _word(row: int, fields: Sequence[str], width: int, columns: Columns, file: Path) -> Word:
+def _word(row: int, fields: Sequence[str], width: int, columns: TagColumnOptions, file: Path) -> Word:
     if len(fields) != width:
         raise DataError(
             f"{file}: row {row}: expected {width} columns as in most lines, got {len(fields)}; columns are set apart "

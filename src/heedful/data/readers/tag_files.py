@@ -11,7 +11,7 @@ from typing import Literal
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.readers.corpus_builder import CorpusBuilder
 from heedful.data.readers.reading import RequestFiles, options_of
-from heedful.data.readers.tag_columns import UNKNOWN, Columns, Layout, Word, tagged_blocks
+from heedful.data.readers.tag_columns import UNKNOWN, Layout, TagColumnOptions, Word, tagged_blocks
 from heedful.data.readers.tag_records import holds_tokens, tagged_records
 from heedful.data.readers.text_lines import bare_suffix, find_file
 from heedful.data.readers.written_labels import checked_name
@@ -93,7 +93,9 @@ def read_tags(
             f"data.options.weight={weight!r}: is a field of a .jsonl file, and {file} has lines of words"
         )
     weights: dict[int, float] = {}
-    sentences = list(_sentences(file, Columns(layout, word, tag, conllu, gold), builder, weight, weights))
+    sentences = list(
+        _sentences(file, TagColumnOptions(layout, word, tag, conllu, gold), builder, weight, weights)
+    )
     used = {each.tag for sentence in sentences for each in sentence} if gold else set()
     for name in used:
         checked_name(name, str(file))
@@ -133,7 +135,7 @@ def files_of_words(options: Mapping[str, object]) -> RequestFiles:
 
 
 def _sentences(
-    file: Path, columns: Columns, builder: CorpusBuilder, weight: str, weights: dict[int, float]
+    file: Path, columns: TagColumnOptions, builder: CorpusBuilder, weight: str, weights: dict[int, float]
 ) -> Iterator[list[Word]]:
     suffix = bare_suffix(file)
     if suffix in _JSON:

@@ -18,7 +18,7 @@ ON_MISSING = ("error", "empty", "skip")
 
 
 @dataclass(frozen=True)
-class Columns:
+class TextColumns:
     """Which column plays which part.
 
     Attributes:
@@ -49,7 +49,7 @@ class Columns:
         label: str | None = None,
         score: str | None = None,
         group: str | None = None,
-    ) -> Columns:
+    ) -> TextColumns:
         """Check that the parts make a text or a pair, with at most one kind of gold.
 
         Returns the columns. Raises UsageError if they do not.
@@ -91,7 +91,7 @@ def read_requests(
     Raises:
         DataError: naming request and field, if a value is missing or is no text.
     """
-    columns = Columns.named(None, premise, hypothesis) if pair else Columns.named(text, None, None)
+    columns = TextColumns.named(None, premise, hypothesis) if pair else TextColumns.named(text, None, None)
     builder = CorpusBuilder(None, keep_empty=True)
     for row, request in enumerate(requests, start=1):
         record = _record(builder, row, request, columns.texts)

@@ -1,7 +1,7 @@
 """What the scenes say, clause by clause, and the words that put it into English, with the few forms that it needs.
 
-Everything is small on purpose: a model must learn each word from the generated pairs alone. `Words` narrows the tables
-further; the more words it takes, the harder the corpus.
+Everything is small on purpose: a model must learn each word from the generated pairs alone. `WordLimits` narrows the
+tables further; the more words it takes, the harder the corpus.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
 
 
 @dataclass(frozen=True)
-class Words:
+class WordLimits:
     """How many words of the tables that matter most for difficulty are used, from the first on.
 
     Attributes:

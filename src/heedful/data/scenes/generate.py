@@ -9,7 +9,7 @@ from random import Random
 from zlib import crc32
 
 from heedful.data.examples import Corpus, Example
-from heedful.data.scenes.clauses import Words, text_of
+from heedful.data.scenes.clauses import WordLimits, text_of
 from heedful.data.scenes.meaning import LABELS, Label, label_of
 from heedful.data.scenes.pairings import PAIRINGS, Pairing
 from heedful.errors import UsageError, check_known
@@ -31,9 +31,9 @@ def generate(
     *,
     seed: int = 13,
     only: Sequence[str] = (),
-    nouns: int = Words.nouns,
-    activities: int = Words.activities,
-    colors: int = Words.colors,
+    nouns: int = WordLimits.nouns,
+    activities: int = WordLimits.activities,
+    colors: int = WordLimits.colors,
 ) -> dict[str, Corpus]:
     """Generate sentence pairs about small scenes, with the label, for natural language inference.
 
@@ -63,7 +63,7 @@ def generate(
     for name in only:
         check_known(name, PAIRINGS, f"only: unknown phenomenon {name!r}")
     names = tuple(only) or tuple(PAIRINGS)
-    words, random = Words(nouns, activities, colors), Random(seed)
+    words, random = WordLimits(nouns, activities, colors), Random(seed)
     parts: dict[str, list[Example]] = {name: [] for name in sizes}
     for i, name in enumerate(names):
         for j, label in enumerate(LABELS):
@@ -108,7 +108,7 @@ def _share(size: int, cell: int, cells: int) -> int:
 def _pairs(
     random: Random,
     pairing: Pairing,
-    words: Words,
+    words: WordLimits,
     label: Label,
     wanted: Counter[str],
     sizes: dict[str, int],
@@ -131,7 +131,7 @@ def _pairs(
     return [(part, pair) for pair, part in found.items()]
 
 
-def _draw(random: Random, pairing: Pairing, words: Words, label: Label) -> tuple[str, str]:
+def _draw(random: Random, pairing: Pairing, words: WordLimits, label: Label) -> tuple[str, str]:
     choice = pairing(random, words)
     hypothesis = random.choice(choice.hypotheses)
     shuffled = random.sample(choice.premises, len(choice.premises))

@@ -27,21 +27,21 @@ from heedful.data.scenes.clauses import (
     HowMany,
     Lies,
     Sentence,
-    Words,
+    WordLimits,
 )
 
 
-class Choice(NamedTuple):
+class PremiseChoice(NamedTuple):
     """Premises of one bag of words, and hypotheses; each hypothesis meets all three labels among the premises."""
 
     premises: list[Sentence]
     hypotheses: list[Sentence]
 
 
-Pairing = Callable[[Random, Words], Choice]
+Pairing = Callable[[Random, WordLimits], PremiseChoice]
 
 
-def word_order(random: Random, words: Words) -> Choice:
+def word_order(random: Random, words: WordLimits) -> PremiseChoice:
     """Who does what to whom, and which of the two is red: told by word order alone."""
     action, nouns, looks = (
         random.choice(list(ACTIONS)),
@@ -53,29 +53,33 @@ def word_order(random: Random, words: Words) -> Choice:
         for agent, patient in permutations(nouns)
         for first, second in permutations(looks)
     ]
-    return Choice(premises, [(Acts(action, *pair),) for pair in _one_described(nouns, random.choice(looks))])
+    return PremiseChoice(
+        premises, [(Acts(action, *pair),) for pair in _one_described(nouns, random.choice(looks))]
+    )
 
 
-def voice(random: Random, words: Words) -> Choice:
+def voice(random: Random, words: WordLimits) -> PremiseChoice:
     """The same event in the active and in the passive voice."""
     action, nouns = random.choice(list(ACTIONS)), random.sample(words.creatures, 2)
     pairs = _one_described(nouns, random.choice(_looks(random, words)))
     passive = random.random() < 0.5
-    return Choice(
+    return PremiseChoice(
         [(Acts(action, *pair, passive=passive),) for pair in pairs],
         [(Acts(action, *pair, passive=not passive),) for pair in pairs],
     )
 
 
-def position(random: Random, words: Words) -> Choice:
+def position(random: Random, words: WordLimits) -> PremiseChoice:
     """Where a thing is: a relation in the premise, its converse in the hypothesis."""
     relation, nouns = random.choice(list(RELATIONS)), random.sample(THINGS, 2)
     pairs = _one_described(nouns, random.choice(_looks(random, words)))
     converse = RELATIONS[relation]
-    return Choice([(Lies(relation, *pair),) for pair in pairs], [(Lies(converse, *pair),) for pair in pairs])
+    return PremiseChoice(
+        [(Lies(relation, *pair),) for pair in pairs], [(Lies(converse, *pair),) for pair in pairs]
+    )
 
 
-def negation(random: Random, words: Words) -> Choice:
+def negation(random: Random, words: WordLimits) -> PremiseChoice:
     """Which of two clauses "not" belongs to."""
     nouns, verbs = random.sample(words.creatures, 2), random.sample(words.verbs, 2)
     premises = [
@@ -85,10 +89,10 @@ def negation(random: Random, words: Words) -> Choice:
         for sentence in _both_orders(Does(first, (v,)), Does(second, (w,), negated=True))
     ]
     negated = random.random() < 0.5
-    return Choice(premises, [(Does(noun, (verb,), negated),) for noun in nouns for verb in verbs])
+    return PremiseChoice(premises, [(Does(noun, (verb,), negated),) for noun in nouns for verb in verbs])
 
 
-def conjunction(random: Random, words: Words) -> Choice:
+def conjunction(random: Random, words: WordLimits) -> PremiseChoice:
     """What is joined by "and" may be dropped; of two joined by "or" neither is sure."""
     nouns, verbs = random.sample(words.creatures, 2), random.sample(words.verbs, 3)
     premises = [
@@ -97,10 +101,10 @@ def conjunction(random: Random, words: Words) -> Choice:
         for v, w, x in permutations(verbs)
         for sentence in _both_orders(Does(first, (v,)), Does(second, (w, x)))
     ]
-    return Choice(premises, [(Does(noun, (verb,)),) for noun in nouns for verb in verbs])
+    return PremiseChoice(premises, [(Does(noun, (verb,)),) for noun in nouns for verb in verbs])
 
 
-def location(random: Random, words: Words) -> Choice:
+def location(random: Random, words: WordLimits) -> PremiseChoice:
     """Which of two activities happens in the place."""
     nouns, verbs, place = (
         random.sample(words.creatures, 2),
@@ -113,10 +117,10 @@ def location(random: Random, words: Words) -> Choice:
         for first, second in permutations(nouns)
         for v, w in permutations(verbs)
     ]
-    return Choice(premises, [(Does(noun, (verb,), place=place),) for noun in nouns for verb in verbs])
+    return PremiseChoice(premises, [(Does(noun, (verb,), place=place),) for noun in nouns for verb in verbs])
 
 
-def numbers(random: Random, words: Words) -> Choice:
+def numbers(random: Random, words: WordLimits) -> PremiseChoice:
     """Which number counts whom, and whether it is enough."""
     low, high = sorted(random.sample(list(NUMBERS), 2), key=NUMBERS.__getitem__)
     bound = random.choice([n for n in NUMBERS if NUMBERS[low] < NUMBERS[n] <= NUMBERS[high]])
@@ -124,13 +128,13 @@ def numbers(random: Random, words: Words) -> Choice:
     return _counted(random, words, (low, high), asked)
 
 
-def quantifiers(random: Random, words: Words) -> Choice:
+def quantifiers(random: Random, words: WordLimits) -> PremiseChoice:
     """All, some and no: of which kind each is said."""
     given, asked = random.choice(((("all", "no"), "some"), (("all", "some"), "all"), (("all", "some"), "no")))
     return _counted(random, words, given, asked)
 
 
-def modifiers(random: Random, words: Words) -> Choice:
+def modifiers(random: Random, words: WordLimits) -> PremiseChoice:
     """Dropping a modifier keeps "some red dogs" true, adding one keeps "no dogs" true; not the reverse."""
     kinds, verbs = _plurals(random.sample(words.creatures, 2)), random.sample(words.verbs, 2)
     color = random.choice(words.shades)
@@ -142,10 +146,10 @@ def modifiers(random: Random, words: Words) -> Choice:
         for sentence in _both_orders(HowMany("some", some, v, left), HowMany("no", no, w, right))
     ]
     asked = random.choice((color, ""))
-    return Choice(premises, _some_or_no(kinds, verbs, asked))
+    return PremiseChoice(premises, _some_or_no(kinds, verbs, asked))
 
 
-def hypernyms(random: Random, words: Words) -> Choice:
+def hypernyms(random: Random, words: WordLimits) -> PremiseChoice:
     """Some dogs are some animals, and where no animals are no dogs are; not the reverse."""
     kinds, verbs = CREATURES[random.choice(words.creatures)], random.sample(words.verbs, 2)
     premises = [
@@ -154,7 +158,7 @@ def hypernyms(random: Random, words: Words) -> Choice:
         for v, w in permutations(verbs)
         for sentence in _both_orders(HowMany("some", some, v), HowMany("no", no, w))
     ]
-    return Choice(premises, _some_or_no(list(kinds), verbs))
+    return PremiseChoice(premises, _some_or_no(list(kinds), verbs))
 
 
 PAIRINGS: dict[str, Pairing] = {
@@ -171,7 +175,7 @@ PAIRINGS: dict[str, Pairing] = {
 }
 
 
-def _counted(random: Random, words: Words, given: tuple[str, str], asked: str) -> Choice:
+def _counted(random: Random, words: WordLimits, given: tuple[str, str], asked: str) -> PremiseChoice:
     kinds, verbs = _plurals(random.sample(words.creatures, 2)), random.sample(words.verbs, 2)
     premises = [
         sentence
@@ -179,7 +183,7 @@ def _counted(random: Random, words: Words, given: tuple[str, str], asked: str) -
         for v, w in permutations(verbs)
         for sentence in _both_orders(HowMany(given[0], first, v), HowMany(given[1], second, w))
     ]
-    return Choice(premises, [(HowMany(asked, kind, verb),) for kind in kinds for verb in verbs])
+    return PremiseChoice(premises, [(HowMany(asked, kind, verb),) for kind in kinds for verb in verbs])
 
 
 def _some_or_no(kinds: list[str], verbs: list[str], color: str = "") -> list[Sentence]:
@@ -199,7 +203,7 @@ def _one_described(nouns: list[str], look: str) -> list[tuple[Entity, Entity]]:
     ]
 
 
-def _looks(random: Random, words: Words) -> tuple[str, str]:
+def _looks(random: Random, words: WordLimits) -> tuple[str, str]:
     return random.choice(words.shades), random.choice(SIZES)
 
 

@@ -15,7 +15,7 @@ from math import ceil, comb, factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.explain.linear_parts import AcrossLogits, JointLogits, Shared
+from heedful.explain.linear_parts import AcrossLogits, JointLogits, SharedLogits
 from heedful.explain.methods.word_game import Game
 
 Values = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Explained:
         run: how many neighboring words were left out together.
     """
 
-    shares: Shared
+    shares: SharedLogits
     choices: int = 0
     run: int = 1
 
@@ -85,7 +85,7 @@ def contributions(game: Game, seed: int = 0, *, rough: bool = False) -> Explaine
         across, more = _across(places, values, values_of, whole)
         asked += more
     joints = (*linear.joint, *found)
-    shares = Shared(linear.start + start, words, joints, tuple(across), linear.columns)
+    shares = SharedLogits(linear.start + start, words, joints, tuple(across), linear.columns)
     return Explained(shares, asked, run)
 
 

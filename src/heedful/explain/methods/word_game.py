@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heedful.explain.explained_value import ExplainedValue
-from heedful.explain.linear_parts import Shared, linear_shares, nothing, of_tagging
+from heedful.explain.linear_parts import SharedLogits, linear_shares, nothing, of_tagging
 from heedful.explain.methods.answer_function import Kept, Question, remaining
 from heedful.model.decisions.tag_paths import TagPaths
-from heedful.runtime.model_parts import Parts
+from heedful.runtime.model_parts import ModelParts
 from heedful.runtime.tag_part import TagPart
 
 Values = NDArray[np.float64]
@@ -61,7 +61,7 @@ class Game:
     whole: Values
     rest: Callable[[Sequence[Kept]], ArrayLike] | None
     total: Callable[[Sequence[Kept]], ArrayLike]
-    linear: Shared
+    linear: SharedLogits
     fixed: frozenset[tuple[int, int]] = field(default_factory=frozenset)
     mask: str | None = None
 
@@ -92,7 +92,7 @@ def game_of(
     sides: Sequence[Sequence[str]],
     whole: ArrayLike,
     network: Callable[[Examples], ArrayLike] | None,
-    parts: Parts,
+    parts: ModelParts,
     mask: str | None = None,
 ) -> Game:
     """Make a game of a model of texts or pairs.
@@ -122,7 +122,7 @@ def game_of(
             for choice in choices
         ]
 
-    def answered(choices: Sequence[Kept], added: Parts) -> Values:
+    def answered(choices: Sequence[Kept], added: ModelParts) -> Values:
         chosen = examples(choices)
         rows = (
             np.tile(constant(), (len(chosen), 1))

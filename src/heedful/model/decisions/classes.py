@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.model.answers import Answer, Read, Shown
+from heedful.model.answers import Answer, Read, ShownAnswer
 from heedful.model.decisions.decision import Decision, Logits, Shares, softmax
 from heedful.model.decisions.reject import Reject, doubts
 
@@ -59,11 +59,13 @@ class ClassDecision(Decision[Answer]):
         """Return what `Reject` looks at, [N, 4], for logits [N, Y], and distance and new words [N, 2]."""
         return np.concatenate([doubts(logits, self.temperature), unlike], axis=1)
 
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """See `Decision.shown`."""
         shares = self.probabilities(logits[None])
         answered = None if self.costs is None else int(self.chosen(shares)[0])
-        return Shown(self.names, tuple(shares[0].tolist()), answered=answered, temperature=self.temperature)
+        return ShownAnswer(
+            self.names, tuple(shares[0].tolist()), answered=answered, temperature=self.temperature
+        )
 
 
 def cheapest(shares: Shares, costs: Shares) -> NDArray[np.int64]:

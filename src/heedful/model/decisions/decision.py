@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import ArtifactError
-from heedful.model.answers import Shown
+from heedful.model.answers import ShownAnswer
 
 Logits = NDArray[np.float32]
 Shares = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Decision(ABC, Generic[A_co]):
         return answers
 
     @abstractmethod
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """Return the answer that logits [Y] stand for, as an explanation shows it."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-from heedful.model.answers import CLASSES, GRADES, LABELS, NUMBERS, TAGS, Layout
+from heedful.model.answers import CLASSES, GRADES, LABELS, NUMBERS, TAGS, AnswerLayout
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Kind:
         noun: what a model of it is a model of, for messages.
     """
 
-    layout: Layout[Any]
+    layout: AnswerLayout[Any]
     outputs: Literal["classes", "labels", "columns", "grades", "number", "tags", "vector", "other"]
     texts: Literal[1, 2] = 1
     noun: str = "another task"
@@ -71,7 +71,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
     }
 )
 """``model.task`` to what is known of its answers."""
-_OTHER = Kind(Layout((), object, lambda answer: []), "other")
+_OTHER = Kind(AnswerLayout((), object, lambda answer: []), "other")
 WITH_TORCH = ("roles",)
 """Tasks that only torch answers."""
 ELSEWHERE: Mapping[str, str] = MappingProxyType({"translation": "heedful-lab"})

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.model.answers import LabelsAnswer, Read, Shown
+from heedful.model.answers import LabelsAnswer, Read, ShownAnswer
 from heedful.model.decisions.decision import Decision, Logits, Shares, softmax
 
 BETWEEN = ": "
@@ -65,9 +65,9 @@ class LabelColumnsDecision(Decision[LabelsAnswer]):
                 tuple(self.names[place] for place in np.flatnonzero(flags)), named, **vars(how)
             )
 
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """See `Decision.shown`: the surest of the columns is the answer that is explained first."""
         own, flags = self.probabilities(logits[None])[0], self.chosen(logits[None])[0]
         chosen = sorted(np.flatnonzero(flags).tolist(), key=lambda place: -own[place])
         rivals = tuple(tuple(self.places[column_of(name)].tolist()) for name in self.names)
-        return Shown(self.names, tuple(own.tolist()), chosen=tuple(chosen), rivals=rivals)
+        return ShownAnswer(self.names, tuple(own.tolist()), chosen=tuple(chosen), rivals=rivals)

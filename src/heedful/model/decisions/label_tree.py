@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.errors import UsageError
-from heedful.model.answers import Answer, Shown, ShownTree
+from heedful.model.answers import Answer, ShownAnswer, ShownTree
 from heedful.model.decisions.decision import Shares
 
 
@@ -134,7 +134,7 @@ class LabelTree:
             return replace(answer, parents=parents)
         return replace(answer, label=self.stop(own)[0], parents=parents)
 
-    def shown(self, shown: Shown) -> Shown:
+    def shown(self, shown: ShownAnswer) -> ShownAnswer:
         """Return an answer of classes, as an explanation shows it, with the node that is answered; see `add`."""
         answered = shown.labels[shown.best]
         if self.at_least is not None:

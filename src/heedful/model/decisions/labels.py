@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.model.answers import LabelsAnswer, Read, Shown
+from heedful.model.answers import LabelsAnswer, Read, ShownAnswer
 from heedful.model.decisions.decision import Decision, Logits, Shares
 
 
@@ -41,10 +41,10 @@ class LabelsDecision(Decision[LabelsAnswer]):
             named = dict(zip(self.names, own.tolist(), strict=True))
             yield LabelsAnswer(tuple(self.names[place] for place in chosen), named, **vars(how))
 
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """See `Decision.shown`."""
         (own,) = self.probabilities(logits[None])
-        return Shown(self.names, tuple(own.tolist()), chosen=tuple(self._ordered(own)), kind="label")
+        return ShownAnswer(self.names, tuple(own.tolist()), chosen=tuple(self._ordered(own)), kind="label")
 
     def _ordered(self, own: Shares) -> list[int]:
         """Return the labels that reach their thresholds, the likeliest first, for probabilities [Y]."""

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from heedful.errors import UsageError
-from heedful.model.answers import Answer, Read, Shown
+from heedful.model.answers import Answer, Read, ShownAnswer
 from heedful.model.decisions.classes import ClassDecision
 from heedful.model.decisions.decision import Logits, Shares
 from heedful.model.text_reading import listed
@@ -106,7 +106,7 @@ class NamedLabels(ClassDecision):
         self._refuse_without_names()
         yield from super().answers(logits, read)
 
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """Refuse: what a word adds to a cosine with the names of labels is not computed.
 
         Raises UsageError.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heedful.model.answers import Answer, Read, Shown
+from heedful.model.answers import Answer, Read, ShownAnswer
 from heedful.model.decisions.decision import Decision, Logits, Shares, softmax
 
 
@@ -39,11 +39,11 @@ class GradeDecision(ScoreDecision):
         for own, score, how in found:
             yield Answer(None, dict(zip(self.names, own.tolist(), strict=True)), score, **vars(how))
 
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """See `Decision.shown`."""
         shares = tuple(self.probabilities(logits[None])[0].tolist())
         score, ends = float(self.scores(logits[None])[0]), (1.0, float(len(self.names)))
-        return Shown(self.names, shares, score, ends, deletable=False, kind="grade")
+        return ShownAnswer(self.names, shares, score, ends, deletable=False, kind="grade")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +72,8 @@ class NumberDecision(ScoreDecision):
         for number, how in zip(self.scores(logits).tolist(), read, strict=True):
             yield Answer(None, {}, number, **vars(how))
 
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """See `Decision.shown`; the range is that of the training numbers, with the answer in it."""
         number = float(logits[0])
         ends = (min(self.least, number), max(self.greatest, number))
-        return Shown((), (), number, ends, deletable=False, kind="number")
+        return ShownAnswer((), (), number, ends, deletable=False, kind="number")

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.model.answers import ReadWords, Shown, TagsAnswer
+from heedful.model.answers import ReadWords, ShownAnswer, TagsAnswer
 from heedful.model.decisions.decision import Decision, Logits
 from heedful.model.decisions.tag_paths import TagChain, TagPaths, log_softmax
 from heedful.model.role_spans import role_spans
@@ -91,7 +91,7 @@ class TagsDecision(Decision[TagsAnswer]):
             spans = role_spans(tags, shares, placed.spans, placed.text) if self.paths.marks_spans else ()
             yield TagsAnswer(placed.written, placed.spans, tags, shares, spans, how.unknown, how.truncated)
 
-    def shown(self, logits: Logits) -> Shown:
+    def shown(self, logits: Logits) -> ShownAnswer:
         """See `Decision.shown`; the logits are those of one word, with what the words beside it say of its tag."""
         shares = np.exp(log_softmax(np.asarray(logits, np.float64)[None]))[0]
-        return Shown(self.names, tuple(shares.tolist()))
+        return ShownAnswer(self.names, tuple(shares.tolist()))

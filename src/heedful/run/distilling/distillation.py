@@ -12,7 +12,7 @@ import numpy as np
 from heedful.data.examples import Corpus
 from heedful.evaluation import Report, evaluate_classes
 from heedful.model.decisions import kind_of
-from heedful.run.comparison import Outcome, Run, compare
+from heedful.run.comparison import ComparisonOutcome, Run, compare
 from heedful.run.distilling.teachers import Ensemble, ModelTeacher, Teacher, find_teacher
 from heedful.run.preparation import prepare
 from heedful.run.record import RunResult
@@ -28,7 +28,7 @@ PLAIN = "plain"
 
 
 @dataclass(frozen=True)
-class System:
+class DistilledSystem:
     """One of the three systems.
 
     Attributes:
@@ -63,8 +63,8 @@ class Distillation:
     result: RunResult
     prepared: AnyPrepared
     split: str
-    systems: Mapping[str, System]
-    test: Outcome | None
+    systems: Mapping[str, DistilledSystem]
+    test: ComparisonOutcome | None
     answering: float
 
     @property
@@ -207,13 +207,15 @@ def _report(result: RunResult, split: str) -> Report:
     return report
 
 
-def _system(result: RunResult, prepared: AnyPrepared, split: str) -> System:
+def _system(result: RunResult, prepared: AnyPrepared, split: str) -> DistilledSystem:
     examples = prepared.transfer or prepared.datasets["train"]
     metrics = _report(result, split).metrics
-    return System(metrics, result.parameters, result.seconds, len(examples), result.fit.epochs)
+    return DistilledSystem(metrics, result.parameters, result.seconds, len(examples), result.fit.epochs)
 
 
-def _teacher(config: RunConfig, data: Path | None, split: str, labels: tuple[str, ...]) -> System | None:
+def _teacher(
+    config: RunConfig, data: Path | None, split: str, labels: tuple[str, ...]
+) -> DistilledSystem | None:
     """Measure the teacher; None where it does not answer every text, or none was held out for it."""
     root = data_root(config, data)
     source: Source = find_source(config, root)
@@ -229,7 +231,9 @@ def _teacher(config: RunConfig, data: Path | None, split: str, labels: tuple[str
         return None
     number = {label: place for place, label in enumerate(labels)}
     gold = np.array([number[str(example.target)] for example in examples])
-    return System(evaluate_classes(gold, taught.argmax(axis=1), labels).metrics, _parameters(teacher))
+    return DistilledSystem(
+        evaluate_classes(gold, taught.argmax(axis=1), labels).metrics, _parameters(teacher)
+    )
 
 
 def _parameters(teacher: Teacher) -> int | None:

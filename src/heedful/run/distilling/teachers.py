@@ -30,7 +30,7 @@ from heedful.storage.layout import MODEL
 from heedful.storage.manifest import MANIFEST
 from heedful.tasks import load_model, model_folder
 from heedful.tasks.corpus_reading import in_whole
-from heedful.tasks.prepared import Taught
+from heedful.tasks.prepared import TeacherAnswers
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.tables import PAIR, TEXT, sum_of
 from heedful.tasks.words.tags_model import TagsModel
@@ -55,7 +55,7 @@ class Teacher(ABC):
     labels: tuple[str, ...]
 
     @abstractmethod
-    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> TeacherAnswers:
         """Answer examples.
 
         Args:
@@ -107,15 +107,17 @@ class ModelTeacher(Teacher):
         self._identity = sha256(model_folder(folder) / MANIFEST)
         self.names = {str(folder): self._identity}
 
-    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> TeacherAnswers:
         """See `Teacher.teach`."""
         parts = [
             self._kept(Corpus(corpus.examples[start : start + BLOCK], source=corpus.source), vectors)
             for start in range(0, len(corpus.examples), BLOCK)
         ]
         if not parts:
-            return Taught(np.zeros((0, len(self.labels) or 1), np.float32), np.zeros((0, 0), np.float32))
-        return Taught(
+            return TeacherAnswers(
+                np.zeros((0, len(self.labels) or 1), np.float32), np.zeros((0, 0), np.float32)
+            )
+        return TeacherAnswers(
             *(np.concatenate([part[name] for part in parts]) for name in ("probabilities", "vectors"))
         )
 
@@ -170,11 +172,11 @@ class Ensemble(Teacher):
         self.members, self.labels = tuple(members), members[0].labels
         self.names = {name: identity for member in members for name, identity in member.names.items()}
 
-    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> TeacherAnswers:
         """See `Teacher.teach`."""
         taught = [member.teach(corpus, vectors=vectors) for member in self.members]
         mean: NDArray[np.float32] = np.stack([one.probabilities for one in taught]).mean(axis=0)
-        return Taught(mean, np.concatenate([one.vectors for one in taught], axis=1))
+        return TeacherAnswers(mean, np.concatenate([one.vectors for one in taught], axis=1))
 
 
 class FileTeacher(Teacher):
@@ -196,13 +198,13 @@ class FileTeacher(Teacher):
             rows.setdefault(example.texts, []).append(row)
         self._answers = {texts: np.mean(found, axis=0) for texts, found in rows.items()}
 
-    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> TeacherAnswers:
         """See `Teacher.teach`; what the file does not hold has no answer."""
         _refuse_vectors(vectors, "a file of soft labels")
         none = np.zeros(len(self.labels))
         rows = [self._answers.get(example.texts, none) for example in corpus.examples]
         found = np.array(rows, np.float32).reshape(len(rows), len(self.labels))
-        return Taught(found, np.zeros((len(rows), 0), np.float32))
+        return TeacherAnswers(found, np.zeros((len(rows), 0), np.float32))
 
 
 class FunctionTeacher(Teacher):
@@ -217,7 +219,7 @@ class FunctionTeacher(Teacher):
         self._function, self.labels = function, labels
         self.names = {}
 
-    def teach(self, corpus: Corpus, *, vectors: bool = False) -> Taught:
+    def teach(self, corpus: Corpus, *, vectors: bool = False) -> TeacherAnswers:
         """See `Teacher.teach`.
 
         Raises DataError, naming the text, if an answer is not what it should be.
@@ -229,7 +231,7 @@ class FunctionTeacher(Teacher):
             raise UsageError(f"teacher: expected {len(texts)} answers, one a text, got {len(given)}")
         rows = [self._row(answer, number) for number, answer in enumerate(given, start=1)]
         found = np.array(rows, np.float32).reshape(len(rows), len(self.labels))
-        return Taught(found, np.zeros((len(rows), 0), np.float32))
+        return TeacherAnswers(found, np.zeros((len(rows), 0), np.float32))
 
     def _row(self, answer: object, number: int) -> list[float]:
         where = f"teacher: answer {number}"

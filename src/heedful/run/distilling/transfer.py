@@ -23,9 +23,9 @@ from heedful.model.decisions import kind_of
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
 from heedful.run.protocol import few_rows
 from heedful.run.run_config import DistilConfig, RunConfig
-from heedful.tasks import Corpora, Place, Prepared, Source, task_named
+from heedful.tasks import Corpora, DataFolders, Prepared, Source, task_named
 from heedful.tasks.tables import published, sum_of
-from heedful.tasks.words.lexicon import Words
+from heedful.tasks.words.lexicon import Lexicon
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds
 from heedful.text.parsers import BUILTIN, dependency_parser
@@ -62,13 +62,13 @@ class Teaching:
 
     config: RunConfig
     source: Source
-    place: Place
+    place: DataFolders
     teacher: Teacher
     left_out: str = ""
 
     @classmethod
     def of(
-        cls, config: RunConfig, source: Source, place: Place, python: PythonTeacher | None = None
+        cls, config: RunConfig, source: Source, place: DataFolders, python: PythonTeacher | None = None
     ) -> Teaching:
         """Find the teacher and read the texts.
 
@@ -115,7 +115,7 @@ class Teaching:
         source = replace(source, load=lambda: corpora, unlabeled=further, fingerprint=fingerprint)
         return cls(config, source, place, teacher, given_twice)
 
-    def taught(self, prepared: Prepared[EncodedDataset, Words]) -> Prepared[EncodedDataset, Words]:
+    def taught(self, prepared: Prepared[EncodedDataset, Lexicon]) -> Prepared[EncodedDataset, Lexicon]:
         """Add the transfer set to prepared data.
 
         Args:
@@ -168,7 +168,7 @@ class Teaching:
         return task
 
     def _copies(
-        self, train: list[Example], lexicon: Words, taken: set[tuple[str, ...]]
+        self, train: list[Example], lexicon: Lexicon, taken: set[tuple[str, ...]]
     ) -> tuple[list[Example], str]:
         """Draw changed copies of the training texts; none of them is a text of the dev or the test part."""
         distil = self.config.distil
@@ -195,11 +195,11 @@ class Teaching:
             found += list(_distinct(drawn, seen, distil.augment))
         return found, kind
 
-    def _cutter(self, lexicon: Words) -> Tokenizer:
+    def _cutter(self, lexicon: Lexicon) -> Tokenizer:
         """Return what cut the training part into words."""
         return replace(self.config.text, tokenizer=lexicon.tokenizer).cutter
 
-    def _read(self, examples: list[Example], lexicon: Words) -> TokenizedCorpus:
+    def _read(self, examples: list[Example], lexicon: Lexicon) -> TokenizedCorpus:
         """Cut texts into words as those of the training part were."""
         config = self.config
         corpus: TokenizedCorpus = tokenize_corpus(examples, self._cutter(lexicon))
@@ -295,7 +295,7 @@ LEAST = 1_000
 
 
 def with_taught_dev(
-    config: RunConfig, source: Source, place: Place, python: PythonTeacher | None = None
+    config: RunConfig, source: Source, place: DataFolders, python: PythonTeacher | None = None
 ) -> Source:
     """Let a share of the texts without labels, ``distil.dev_fraction``, judge where no row with gold is held out.
 

@@ -93,7 +93,7 @@ class Confusion:
 
 
 @dataclass(frozen=True)
-class Suspect:
+class DoubtedLabel:
     """A label that the model doubts; see `heedful.evaluation.confident_learning`.
 
     Attributes:
@@ -141,7 +141,7 @@ class Glance:
     mistakes: tuple[tuple[int, Explanation], ...]
     slices: tuple[Slice, ...]
     calibration: Reliability
-    suspects: tuple[Suspect, ...]
+    suspects: tuple[DoubtedLabel, ...]
     suspected: int
     explained: int
 
@@ -263,7 +263,7 @@ def glance_at(
         tuple(slices_of(kept, answers, right, read)),
         _calibration(shares[known], gold[known]) if request.none else _calibration(shares, gold),
         tuple(
-            Suspect(
+            DoubtedLabel(
                 int(k), float(shares[k, gold[k]]), labels[int(shares[k].argmax())], float(shares[k].max())
             )
             for k in ranked[:SUSPECTS]

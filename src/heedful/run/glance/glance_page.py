@@ -9,7 +9,7 @@ from heedful.explain.signed_words import signed_key
 from heedful.explain.word_sums import WordSum
 from heedful.run.glance.gathering import Class, Confusion, Glance
 from heedful.run.glance.page_pieces import STYLE, card, cards_of, note_of, table_of, text_of, words_of
-from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words
+from heedful.run.glance.sections import Overview, Section, ShownRow, Table, Texts, Words
 from heedful.tables import counted, percent
 from heedful.text.characters import visible
 
@@ -186,7 +186,7 @@ def _sure(glance: Glance, place: int) -> str:
     return percent(glance.answers[place].confidence)
 
 
-def render_report(report: Report) -> str:
+def render_report(report: Overview) -> str:
     """Render a report as one self-contained page.
 
     Args:
@@ -205,7 +205,7 @@ def render_report(report: Report) -> str:
     return page_of(f"{visible(report.model)} at a glance: Heedful", [top, *sections], STYLE)
 
 
-def _section(section: Section, report: Report) -> str:
+def _section(section: Section, report: Overview) -> str:
     explained = [
         shown.explanation.attribution
         for block in section.blocks
@@ -219,7 +219,7 @@ def _section(section: Section, report: Report) -> str:
     return f'<section id="{section.key}"><h2>{safe(section.title)}</h2>{note}{key}{body}</section>'
 
 
-def _block(block: Table | Words | Texts, report: Report, *, first: bool) -> str:
+def _block(block: Table | Words | Texts, report: Overview, *, first: bool) -> str:
     if isinstance(block, Table):
         rows = [[f"<bdi>{safe(row[0])}</bdi>", *map(safe, row[1:])] for row in block.rows]
         return table_of(block.header, rows, [k in block.strong for k in range(len(rows))])
@@ -239,7 +239,7 @@ def _block(block: Table | Words | Texts, report: Report, *, first: bool) -> str:
     return f"<details{' open' if first else ''}><summary>{safe(block.title)}</summary>{listed}</details>"
 
 
-def _colored(shown: Shown) -> str:
+def _colored(shown: ShownRow) -> str:
     texts = ""
     if shown.explanation is not None:
         texts = "".join(
@@ -249,7 +249,7 @@ def _colored(shown: Shown) -> str:
     return f'<div class="mistake"><p class="eyebrow">{safe(shown.facts)}</p>{texts}</div>'
 
 
-def _item(shown: Shown, report: Report) -> str:
+def _item(shown: ShownRow, report: Overview) -> str:
     example = report.examples[shown.place]
     text = text_of(example) if shown.marked is None else words_of(example, shown.marked)
     return f"<li>{text}<span class=facts>{safe(shown.facts)}</span></li>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heedful.run.glance.gathering import Glance
-from heedful.run.glance.sections import Report, Table, Texts, Words
+from heedful.run.glance.sections import Overview, Table, Texts, Words
 from heedful.tables import counted, percent
 from heedful.text.characters import cells, pad, shorten, visible
 
@@ -52,7 +52,7 @@ def glance_lines(glance: Glance) -> list[str]:
     return [*lines, f"Suspect labels: {glance.suspected:,}"]
 
 
-def report_lines(report: Report) -> list[str]:
+def report_lines(report: Overview) -> list[str]:
     """Return the most important lines; the page has the rest.
 
     Args:
@@ -69,7 +69,7 @@ def report_lines(report: Report) -> list[str]:
     return lines
 
 
-def _lines(block: Table | Words | Texts, report: Report) -> Iterator[str]:
+def _lines(block: Table | Words | Texts, report: Overview) -> Iterator[str]:
     if isinstance(block, Words):
         for name, words in list(block.found.items())[:_CLASSES]:
             said = ", ".join(f"{visible(word.name)} {word.signed:+.2f}" for word in words[:_WORDS])

@@ -15,7 +15,7 @@ from heedful.evaluation.confident_learning import rank_suspects
 from heedful.model.answers import LabelsAnswer
 from heedful.model.decisions.label_columns import column_places
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
-from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
+from heedful.run.glance.sections import Overview, Section, ShownRow, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
 from heedful.run.important_words import SummedRows
 from heedful.tables import counted, percent
@@ -32,7 +32,7 @@ def labels_at(
     source: str,
     read: Sequence[str],
     seconds: float,
-) -> Report:
+) -> Overview:
     """Return what is noticed of a model of several labels.
 
     Args:
@@ -66,7 +66,7 @@ def labels_at(
         row, labels = examples[place].row, ", ".join(_names(examples[place])) or "no label"
         return f"row {row:,}: labeled {labels}; {names[k]} has {percent(float(shares[place, k]))}"
 
-    return Report(
+    return Overview(
         request.name,
         source,
         f"{counted(float(whole.mean()))} have exactly their labels",
@@ -124,7 +124,7 @@ def labels_at(
                 "Suspect labels",
                 f"{len(suspects):,} labels are suspect: one that is there is improbable, or one that is missing as "
                 "probable as it usually is where it stands. The model may be wrong as well; a person has to decide.",
-                (Texts(tuple(Shown(place, facts(place, k)) for place, k in suspects[:SUSPECTS])),)
+                (Texts(tuple(ShownRow(place, facts(place, k)) for place, k in suspects[:SUSPECTS])),)
                 if suspects
                 else (),
             ),
@@ -163,7 +163,7 @@ def _confusions(
     ]
     kinds = sorted((each for each in kinds if len(each[1])), key=lambda each: -len(each[1]))[:PAIRS]
     return [
-        Texts(tuple(Shown(place, facts(place, k)) for place in _surest(places, off[:, k])[:TEXTS]), title)
+        Texts(tuple(ShownRow(place, facts(place, k)) for place in _surest(places, off[:, k])[:TEXTS]), title)
         for title, places, k in kinds
     ]
 
@@ -183,13 +183,13 @@ def _mistakes(
 ) -> tuple[Texts, ...]:
     places, columns = np.nonzero(wrong)
     order = np.argsort(-off[places, columns], kind="stable").tolist()
-    found, seen = list[Shown](), set[tuple[tuple[str, ...], int]]()
+    found, seen = list[ShownRow](), set[tuple[tuple[str, ...], int]]()
     for n in order:
         place, k = int(places[n]), int(columns[n])
         if (examples[place].texts, k) in seen or asked.explain_part is None:
             continue
         seen.add((examples[place].texts, k))
-        found.append(Shown(place, facts(place, k), asked.explain_part(examples[place], names[k], "")))
+        found.append(ShownRow(place, facts(place, k), asked.explain_part(examples[place], names[k], "")))
         if len(found) == MISTAKES:
             break
     return (Texts(tuple(found)),) if found else ()

@@ -13,7 +13,7 @@ from heedful.evaluation.metrics import number_metrics
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer
 from heedful.run.glance.gathering import MISTAKES, SUSPECTS, WORDS, GlanceRequest
-from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
+from heedful.run.glance.sections import Overview, Section, ShownRow, Table, Texts, Words, filled
 from heedful.run.glance.slices import FEWEST, sliced
 from heedful.run.important_words import SummedRows
 
@@ -29,7 +29,7 @@ def numbers_at(
     source: str,
     read: Sequence[str],
     seconds: float,
-) -> Report:
+) -> Overview:
     """Return what is noticed of a model of numbers.
 
     Args:
@@ -55,9 +55,9 @@ def numbers_at(
 
     different = {examples[place].texts: place for place in reversed(far)}
     worst = sorted(different.values(), key=lambda place: -error[place])[:MISTAKES]
-    mistakes = tuple(Shown(place, facts(place), request.explain(examples[place])) for place in worst)
+    mistakes = tuple(ShownRow(place, facts(place), request.explain(examples[place])) for place in worst)
     suspects = _suspects(off)
-    return Report(
+    return Overview(
         request.name,
         source,
         f"off by {error.mean():.3g} on average",
@@ -105,7 +105,7 @@ def numbers_at(
                 "Suspect rows",
                 f"{len(suspects):,} rows are farther off than {_SPREADS:g} robust standard deviations of the errors. "
                 "The model may be wrong as well; a person has to decide.",
-                (Texts(tuple(Shown(place, facts(place)) for place in suspects[:SUSPECTS])),)
+                (Texts(tuple(ShownRow(place, facts(place)) for place in suspects[:SUSPECTS])),)
                 if suspects
                 else (),
             ),

@@ -14,7 +14,7 @@ from heedful.evaluation import accuracy_interval
 from heedful.evaluation.metrics import class_scores
 from heedful.model.answers import TagsAnswer
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
-from heedful.run.glance.sections import Report, Section, Shown, Table, Texts, Words, filled
+from heedful.run.glance.sections import Overview, Section, ShownRow, Table, Texts, Words, filled
 from heedful.run.glance.shared_tables import calibration_table, slice_table
 from heedful.run.important_words import SummedRows, of_one_word
 from heedful.tables import counted, percent
@@ -52,7 +52,7 @@ def tags_at(
     source: str,
     read: Sequence[str],
     seconds: float,
-) -> Report:
+) -> Overview:
     """Return what is noticed of a model of tags.
 
     Args:
@@ -93,10 +93,10 @@ def tags_at(
     interval = accuracy_interval(right, len(words))
     suspects = [each for each in wrong if each.share >= _SURE]
     mistakes = tuple(
-        Shown(each.row, _facts(each, examples), explain_part(examples[each.row], "", str(each.place + 1)))
+        ShownRow(each.row, _facts(each, examples), explain_part(examples[each.row], "", str(each.place + 1)))
         for each in _distinct(wrong)[:MISTAKES]
     )
-    return Report(
+    return Overview(
         request.name,
         source,
         f"{counted(right / len(words))} of the words have their tag",
@@ -193,8 +193,8 @@ def _facts(each: _Word, examples: Sequence[Example]) -> str:
     return f"row {examples[each.row].row:,}: {each.word} is {each.gold}, tagged {each.predicted} {percent(each.share)}"
 
 
-def _shown(each: _Word, examples: Sequence[Example]) -> Shown:
-    return Shown(each.row, _facts(each, examples), None, each.place)
+def _shown(each: _Word, examples: Sequence[Example]) -> ShownRow:
+    return ShownRow(each.row, _facts(each, examples), None, each.place)
 
 
 def _distinct(wrong: Sequence[_Word]) -> list[_Word]:

@@ -27,17 +27,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Words:
-    """The strongest words and phrases by what they speak for; their texts are places in `Report.examples`."""
+    """The strongest words and phrases by what they speak for; their texts are places in `Overview.examples`."""
 
     found: Mapping[str, tuple[WordSum, ...]]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownRow:
     """One row of the file that is shown.
 
     Attributes:
-        place: in `Report.examples`.
+        place: in `Overview.examples`.
         facts: what is said of it.
         explanation: whose colors the words have; None for the plain text.
         marked: place of a word of the example's ready-made words that stands out; None for none.
@@ -58,7 +58,7 @@ class Texts:
         title: what they have in common, where there are several such lists; they are folded away under it.
     """
 
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownRow, ...]
     title: str = ""
 
 
@@ -80,7 +80,7 @@ class Section:
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class Overview:
     """What is said of a whole model.
 
     Attributes:

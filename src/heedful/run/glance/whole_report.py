@@ -14,7 +14,7 @@ from heedful.run.glance.glance_text import glance_lines, report_lines
 from heedful.run.glance.of_labels import labels_at
 from heedful.run.glance.of_numbers import numbers_at
 from heedful.run.glance.of_tags import tags_at
-from heedful.run.glance.sections import Report
+from heedful.run.glance.sections import Overview
 
 Own = TypeVar("Own")
 
@@ -27,7 +27,7 @@ def whole_report(
     *,
     seconds: float = SECONDS,
     print_line: Callable[[str], None] = lambda _: None,
-) -> Glance | Report:
+) -> Glance | Overview:
     """Let a model answer rows with gold and say what is noticed.
 
     Args:
@@ -63,12 +63,12 @@ def whole_report(
     )
 
 
-def render_whole(found: Glance | Report) -> str:
+def render_whole(found: Glance | Overview) -> str:
     """Render a report as one self-contained page."""
     return render_glance(found) if isinstance(found, Glance) else render_report(found)
 
 
-def whole_lines(found: Glance | Report) -> list[str]:
+def whole_lines(found: Glance | Overview) -> list[str]:
     """Return the most important lines of a report for a terminal."""
     return glance_lines(found) if isinstance(found, Glance) else report_lines(found)
 

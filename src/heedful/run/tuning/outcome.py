@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchOutcome:
     """The result of a search.
 
     Attributes:
@@ -100,7 +100,7 @@ class Outcome:
         return rows
 
 
-def outcome(search: Search, study: Study) -> Outcome:
+def outcome(search: Search, study: Study) -> SearchOutcome:
     """Read what a study found.
 
     Args:
@@ -122,7 +122,7 @@ def outcome(search: Search, study: Study) -> Outcome:
         )
     best = study.best_trial
     recipe = next((trial.value for trial in complete if trial.user_attrs.get("recipe")), None)
-    return Outcome(
+    return SearchOutcome(
         metric=search.config.train.metric,
         held=held(best),
         score=study.best_value,
@@ -157,7 +157,7 @@ def write_outcome(search: Search, study: Study) -> None:
     write_text(found.recipe, head + to_toml(found.best))
 
 
-def report_on_test(found: Outcome, data: Path | None) -> Report | None:
+def report_on_test(found: SearchOutcome, data: Path | None) -> Report | None:
     """Read the test part, for the first time, with the model of the best trial.
 
     Args:

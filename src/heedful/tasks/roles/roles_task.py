@@ -20,7 +20,7 @@ from heedful.data.readers.role_files import ROLE_SUFFIXES, read_roles
 from heedful.data.role_frames import NOT_COUNTED, TaggedDataset, collate_frames, encode_frames
 from heedful.data.tokens import TokenizedCorpus
 from heedful.errors import DataError, UsageError
-from heedful.evaluation import Counts, Report, compare_frames, evaluate_roles
+from heedful.evaluation import Report, RoleCounts, compare_frames, evaluate_roles
 from heedful.evaluation.role_counts import PREDICATE, arguments_of
 from heedful.models import ModelConfig, Network, TaggerNetwork, build_encoder
 from heedful.models.tagger import PredicateFinder, TaggedReader
@@ -217,14 +217,14 @@ def _cut_off(corpus: TokenizedCorpus, longest: int) -> tuple[int, int]:
     return sum(frame.predicate >= longest for frame in frames), len(cut)
 
 
-def _predicates(model: RolePredictor, dataset: TaggedDataset) -> Counts:
+def _predicates(model: RolePredictor, dataset: TaggedDataset) -> RoleCounts:
     """Count the words that were found to be predicates, each sentence once."""
     _, first = np.unique(dataset.sentences, return_index=True)
     sentences = dataset.select(first)
     gold = cast(Ragged, sentences.found).values
     wanted = gold == 1
     found = (model.find(sentences) >= model.threshold) & (gold != NOT_COUNTED)
-    return Counts(int((wanted & found).sum()), int((found & ~wanted).sum()), int((wanted & ~found).sum()))
+    return RoleCounts(int((wanted & found).sum()), int((found & ~wanted).sum()), int((wanted & ~found).sum()))
 
 
 def _named_predicates(given: Mapping[str, object]) -> tuple[str, ...]:

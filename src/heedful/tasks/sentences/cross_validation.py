@@ -13,7 +13,7 @@ from heedful.tasks.schema import About
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter, rising
 from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, gained, prior, weigh
 from heedful.tasks.sentences.linear_targets import Floats, LinearTargets
-from heedful.tasks.sentences.part_weights import FittedPart, Joined, Joining
+from heedful.tasks.sentences.part_weights import FittedPart, Joining, PartWeights
 from heedful.tasks.sentences.principal_rows import Rows, TurnedRows
 from heedful.training.stages import Stage, stage
 
@@ -206,7 +206,7 @@ class OutOfFold:
 
         return [chosen(tried) for tried in self.parts]
 
-    def nested(self) -> tuple[Floats, list[tuple[NDArray[np.int64], Joined]]]:
+    def nested(self) -> tuple[Floats, list[tuple[NDArray[np.int64], PartWeights]]]:
         """Compose a model for each fold by what is chosen on the other folds.
 
         Returns:
@@ -214,7 +214,7 @@ class OutOfFold:
             examples and the choice on all others.
         """
         rows = np.zeros((len(self.targets), self.targets.outputs))
-        choices: list[tuple[NDArray[np.int64], Joined]] = []
+        choices: list[tuple[NDArray[np.int64], PartWeights]] = []
         if not self.judges:
             return rows + prior(self.targets), choices
         for fold in np.unique(self.folds):

@@ -36,7 +36,7 @@ class FittedPart:
 
 
 @dataclass(frozen=True)
-class Joined:
+class PartWeights:
     """The weights of the parts, and what they come to on the examples that chose them.
 
     Attributes:
@@ -100,7 +100,9 @@ class Joining:
     parts: tuple[FittedPart, ...]
     drawn: int = 0
 
-    def join(self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf) -> Joined:
+    def join(
+        self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf
+    ) -> PartWeights:
         """Find the weights under which the gold is likeliest, and leave out parts that add next to nothing.
 
         A part whose absence costs less than `GAIN` in log-likelihood is left out, the least useful one first. The
@@ -134,13 +136,13 @@ class Joining:
         stack = [*own, *(part.logits for part in kept)]
         logits = sum((w * z for w, z in zip(weights, stack, strict=True)), np.zeros_like(stack[0]))
         names = {part.name: float(w) for part, w in zip(kept, weights[len(own) :], strict=True)}
-        return Joined(float(weights[0]) if own else 1.0, names, logits, loss, self._alone(network))
+        return PartWeights(float(weights[0]) if own else 1.0, names, logits, loss, self._alone(network))
 
     def _alone(self, network: NDArray[np.floating] | None) -> dict[str, Floats]:
         named = {} if network is None else {NETWORK: np.asarray(network, np.float64)}
         return named | {part.name: part.logits for part in self.parts}
 
-    def added(self, joined: Joined, about: About, scale: float = 1.0) -> About:
+    def added(self, joined: PartWeights, about: About, scale: float = 1.0) -> About:
         """Put the parts that join into what a folder keeps.
 
         Args:
@@ -166,7 +168,9 @@ LIMITS = (0.2, 2.0)
 class Steady(Joining):
     """Weights within `LIMITS`, under which the gold is likeliest."""
 
-    def join(self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf) -> Joined:
+    def join(
+        self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf
+    ) -> PartWeights:
         """See `Joining.join`."""
         assert network is not None  # parts alone go on otherwise
         stack = [np.asarray(network, np.float64), *(part.logits for part in self.parts)]
@@ -174,7 +178,7 @@ class Steady(Joining):
         logits = reduce(np.add, [weight * each for weight, each in zip(weights, stack, strict=True)])
         named = {part.name: weight for part, weight in zip(self.parts, weights[1:], strict=True)}
         alone = {NETWORK: stack[0], **{part.name: part.logits for part in self.parts}}
-        return Joined(weights[0], named, logits, self.targets.loss(logits), alone)
+        return PartWeights(weights[0], named, logits, self.targets.loss(logits), alone)
 
     def _weights(self, stack: list[Floats]) -> list[float]:
         found: list[float] = weigh(stack, self.targets, [LIMITS] * len(stack))[0].tolist()

@@ -26,7 +26,7 @@ from heedful.tasks.prepared import Prepared
 from heedful.tasks.sentences.report_inputs import gold_of, group_of_each, notes_of
 from heedful.tasks.sentences.sentence_model import ScoreModel
 from heedful.tasks.sentences.sentence_task import SentenceTask
-from heedful.tasks.words.lexicon import Words
+from heedful.tasks.words.lexicon import Lexicon
 
 if TYPE_CHECKING:
     from heedful.run.run_config import RunConfig
@@ -39,7 +39,7 @@ class ScoreTask(SentenceTask[Scored, Answer]):
 
     kept = "scores"
 
-    def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Words]) -> Scored:
+    def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Lexicon]) -> Scored:
         """See `Task.untrained`; numbers that are all the same are refused."""
         numbers = gold_of(prepared.datasets["train"]).astype(np.float64)
         if not np.ptp(numbers):

@@ -34,22 +34,22 @@ from heedful.models import (
 from heedful.models.config import NO_NETWORK
 from heedful.nn import Embedding
 from heedful.structures import Batch
-from heedful.tasks.prepared import Files, Shared
+from heedful.tasks.prepared import Files, SharedTexts
 from heedful.tasks.schema import TextSettings
 from heedful.tasks.sentences.cross_validation import FOLDS, OutOfFold
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
 from heedful.tasks.sentences.limit_options import ASIDE, rejects
 from heedful.tasks.sentences.part_rows import few, in_one, on_dev, part_rows, texts_of
-from heedful.tasks.sentences.part_weights import Joined, Steady
+from heedful.tasks.sentences.part_weights import PartWeights, Steady
 from heedful.tasks.sentences.previous_choice import ChosenSettings
 from heedful.tasks.sentences.previous_network import Recalled
 from heedful.tasks.sentences.report_inputs import UNJUDGED, equally_weighted, gold_of, weights_of
 from heedful.tasks.sentences.residual_gold import left_over, lessons_of
-from heedful.tasks.sentences.stored_examples import Keeping, kept_examples
+from heedful.tasks.sentences.stored_examples import StoredExamples, kept_examples
 from heedful.tasks.sentences.stored_sums import learn_on_by_sums, sums_of
 from heedful.tasks.sentences.taught_task import Model, TaughtSentences
 from heedful.tasks.sentences.used_settings import sentence_problems
-from heedful.tasks.tables import Table
+from heedful.tasks.tables import TableRoles
 from heedful.tasks.task import Answered
 from heedful.text.vocabulary import AnyVocabulary
 from heedful.text.wide_part import PhraseRule
@@ -71,7 +71,7 @@ class SentenceTask(TaughtSentences[Model, Answered]):
     """
 
     has_parts = True
-    table: ClassVar[Table]
+    table: ClassVar[TableRoles]
     dataset_type = EncodedDataset
     chooses_by_folds = True
 
@@ -121,12 +121,12 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         """See `Task.collate`."""
         return collate(dataset, rows)
 
-    def shared(self, dataset: EncodedDataset) -> Shared | None:
+    def shared(self, dataset: EncodedDataset) -> SharedTexts | None:
         """See `Task.shared`; the texts of pairs may be shared."""
         if self.sides != 2:
             return None
         distinct = distinct_texts(dataset)
-        return Shared(distinct.groups(), lambda rows: collate_shared(dataset, distinct, rows))
+        return SharedTexts(distinct.groups(), lambda rows: collate_shared(dataset, distinct, rows))
 
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
         """See `Task.files`."""
@@ -237,7 +237,7 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         keeps = model.about.sentence is not None or rejects(model.model.task_options)
         model.text = replace(text, keeps_words=keeps)
 
-    def joined(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> Joined:
+    def joined(self, model: Model, datasets: Mapping[str, EncodedDataset]) -> PartWeights:
         """Return the weights of the parts beside the network of a model, as it is now."""
         assert model.joining is not None  # the caller looked
         network = None
@@ -278,12 +278,12 @@ class SentenceTask(TaughtSentences[Model, Answered]):
         how = config.data.keep_examples
         if how != "none":
             old = () if model.before is None else (model.before.replayed, model.before.each)
-            keeping = Keeping(how, config.data.keep_share, config.train.seed, *old)
+            keeping = StoredExamples(how, config.data.keep_share, config.train.seed, *old)
             found = kept_examples(model, datasets["train"], keeping)
             if found is not None and model.before is not None and (judged := model.before.judging):
                 dev = datasets["dev"]
                 last = dev.select(np.arange(len(dev) - judged, len(dev)))
-                each = Keeping(how, 1.0, config.train.seed, judged, model.before.judging_each)
+                each = StoredExamples(how, 1.0, config.train.seed, judged, model.before.judging_each)
                 further = kept_examples(model, last, each)
                 found = found if further is None else found.beside(further)
             model.about = replace(model.about, examples=found)

@@ -22,7 +22,7 @@ _KINDS = {"i": np.int32, "f": np.float32}
 
 
 @dataclass(frozen=True)
-class Keeping:
+class StoredExamples:
     """What is kept of training examples.
 
     Attributes:
@@ -50,7 +50,7 @@ class Keeping:
 
 
 def kept_examples(
-    model: SentenceModel[Any], dataset: EncodedDataset, keeping: Keeping
+    model: SentenceModel[Any], dataset: EncodedDataset, keeping: StoredExamples
 ) -> KeptExamples | None:
     """Return training examples with their vectors, as a trained model sees them.
 
@@ -87,7 +87,7 @@ def kept_examples(
 
 
 def _own_weights(
-    dataset: EncodedDataset, keeping: Keeping, chosen: NDArray[np.int64]
+    dataset: EncodedDataset, keeping: StoredExamples, chosen: NDArray[np.int64]
 ) -> NDArray[np.float32] | None:
     """Return the weights of examples as they were given; None where all count alike."""
     if dataset.weights is None:

@@ -30,7 +30,7 @@ from heedful.tasks.sentences.learning_by_sums import (
 from heedful.tasks.sentences.linear_fits import LinearFit
 from heedful.tasks.sentences.linear_targets import ClassTargets, LinearTargets
 from heedful.tasks.sentences.part_rows import SHARE, WORDS_AND_CHARACTERS, phrases_of, sentence_rows
-from heedful.tasks.sentences.part_weights import FittedPart, Halved, Joined, Joining, Steady
+from heedful.tasks.sentences.part_weights import FittedPart, Halved, Joining, PartWeights, Steady
 from heedful.tasks.sentences.principal_rows import as_array
 from heedful.tasks.sentences.sentence_model import SentenceModel
 
@@ -47,11 +47,15 @@ MOST_ROWS = 20_000
 class Settled(Joining):
     """A part that was weighed when it was fitted."""
 
-    def join(self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf) -> Joined:
+    def join(
+        self, network: NDArray[np.floating] | None, least: float = 0.0, most: float = np.inf
+    ) -> PartWeights:
         """See `Joining.join`: the part joins as it is."""
         (part,) = self.parts
         weighed = {part.name: 1.0}
-        return Joined(1.0, weighed, part.logits, self.targets.loss(part.logits), {part.name: part.logits})
+        return PartWeights(
+            1.0, weighed, part.logits, self.targets.loss(part.logits), {part.name: part.logits}
+        )
 
 
 def sums_of(

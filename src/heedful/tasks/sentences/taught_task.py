@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from heedful.data.encoding import EncodedDataset
 from heedful.data.gold import Targets
 from heedful.data.tokens import TokenizedCorpus
-from heedful.data.transfer_set import Reading, TransferSet, encode_transfer
+from heedful.data.transfer_set import StudentReading, TransferSet, encode_transfer
 from heedful.errors import UsageError
 from heedful.model.answers import AnyAnswer
-from heedful.tasks.prepared import Taught
+from heedful.tasks.prepared import TeacherAnswers
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_rows import TaughtRows
 from heedful.tasks.sentences.sentence_model import SentenceModel
@@ -66,13 +66,13 @@ class TaughtSentences(WordTask[EncodedDataset, Model, Answered]):
         gold: int,
         vocabulary: AnyVocabulary,
         labels: tuple[str, ...],
-        taught: Taught,
+        taught: TeacherAnswers,
     ) -> TransferSet:
         """See `WordTask.transfer_set`."""
         known = np.asarray(self.targets(corpus, labels).values)[:gold]
         values = self.taught_targets(known, taught.probabilities, taught.vectors, config.distil)
         text = text_settings(config)
-        reading = Reading(
+        reading = StudentReading(
             vocabulary, text.max_tokens, text.truncate, text.phrases, keeps_words=text.keeps_words
         )
         return encode_transfer(corpus, reading, values, gold)

@@ -19,11 +19,18 @@ from heedful.runtime.sentence_features import MeanOfVectors
 from heedful.storage.hugging_face import PieceRules, find_encoder, read_piece_rules
 from heedful.storage.installed import kept
 from heedful.storage.shared_rows import BASEFORMS, ROWS, SharedRows, packaged_rows
-from heedful.tasks.prepared import Place
+from heedful.tasks.prepared import DataFolders
 from heedful.text.english import package_of
 from heedful.text.normalization import normalize
 from heedful.text.unknown_words import NgramRule
-from heedful.text.vectors import Table, WordVectors, files_of, find_vectors, initial_table, read_baseforms
+from heedful.text.vectors import (
+    InitialTables,
+    WordVectors,
+    files_of,
+    find_vectors,
+    initial_table,
+    read_baseforms,
+)
 from heedful.text.vectors.initial import normalized_vectors
 from heedful.text.vocabulary import AnyVocabulary, PieceVocabulary, Vocabulary
 
@@ -45,7 +52,7 @@ class EncoderFiles:
 
 
 @dataclass(frozen=True)
-class Words:
+class Lexicon:
     """What turns words into numbers, and what these begin as.
 
     Attributes:
@@ -57,7 +64,7 @@ class Words:
     """
 
     vocabulary: AnyVocabulary
-    table: Table | None
+    table: InitialTables | None
     encoder: EncoderFiles | None = None
     tokenizer: str = "treebank"
     vectors: MeanOfVectors | None = None
@@ -156,7 +163,7 @@ class Pretrained:
         count = len(direct) + by_base
         return (f"train: {count:,} of {len(words):,} words have a word vector{more}{spelled}",)
 
-    def words(self, config: RunConfig, vocabulary: AnyVocabulary, tokenizer: str) -> Words:
+    def words(self, config: RunConfig, vocabulary: AnyVocabulary, tokenizer: str) -> Lexicon:
         """Return a vocabulary with the vectors that its words begin with.
 
         Args:
@@ -168,12 +175,12 @@ class Pretrained:
             The lexicon of a run.
         """
         if isinstance(vocabulary, PieceVocabulary):
-            return Words(vocabulary, None, self.encoder, tokenizer)
+            return Lexicon(vocabulary, None, self.encoder, tokenizer)
         own = None if self.part is None else mean_of_file(self.part, self.baseforms, vocabulary.trainable)
         if config.model.encoder == NO_NETWORK:
             trained = np.zeros((vocabulary.trainable_rows, config.model.width), np.float32)
             frozen = np.zeros((vocabulary.frozen_rows, config.model.width), np.float16)
-            return Words(vocabulary, Table(trained, frozen, {}), None, tokenizer, own)
+            return Lexicon(vocabulary, InitialTables(trained, frozen, {}), None, tokenizer, own)
         table = initial_table(
             vocabulary,
             self.vectors,
@@ -184,10 +191,10 @@ class Pretrained:
             vector_norm=config.text.vector_norm,
             unit_norm=config.text.unit_norm,
         )
-        return Words(vocabulary, table, self.encoder, tokenizer, own)
+        return Lexicon(vocabulary, table, self.encoder, tokenizer, own)
 
 
-def read_pretrained(config: RunConfig, place: Place) -> Pretrained:
+def read_pretrained(config: RunConfig, place: DataFolders) -> Pretrained:
     """Read what the settings name to begin with: word vectors, an encoder, or neither.
 
     Args:

@@ -15,7 +15,7 @@ from heedful.data.taught_tags import TaughtTags
 from heedful.data.word_tags import WordTagDataset, word_offsets
 from heedful.model.decisions import TagsDecision
 from heedful.model.decisions.tag_paths import TagChain
-from heedful.runtime.tag_part import TagPart, WordVectors
+from heedful.runtime.tag_part import NeighborVectors, TagPart
 from heedful.tasks.words.fitting_chain import ChainFit, ChainRows, ChainStrength, fit_chain
 from heedful.tasks.words.tag_rows import TagReading, gold_tags, texts_of
 from heedful.tasks.words.tag_sequences import ScaledParts, allowed_chain, chain_of, chosen_tags
@@ -190,7 +190,7 @@ def strengths_for(rows: ChainRows, tags: int) -> tuple[ChainStrength, ...]:
 
 
 def fit_on_dev(
-    training: TagGold, held: TagGold, labels: tuple[str, ...], vectors: WordVectors | None, seed: int
+    training: TagGold, held: TagGold, labels: tuple[str, ...], vectors: NeighborVectors | None, seed: int
 ) -> TagJoining:
     """Fit the linear part in several strengths, and keep the one under which the dev split is likeliest.
 
@@ -235,7 +235,7 @@ def fit_by_folds(
     training: TagGold,
     folds: NDArray[np.int64],
     labels: tuple[str, ...],
-    vectors: WordVectors | None,
+    vectors: NeighborVectors | None,
     seed: int,
 ) -> TagsByFolds:
     """Choose the strength of regularization by cross-validation, and fit on all sentences.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from heedful.data.encoding import EncodedDataset
 from heedful.model.decisions.tag_paths import TagChain
-from heedful.runtime.tag_part import TagPart, WordVectors
+from heedful.runtime.tag_part import NeighborVectors, TagPart
 from heedful.tasks.words.fitting_chain import ChainFit, ChainRows
 from heedful.text.word_shapes import Numbers, WordShapes
 
@@ -32,14 +32,14 @@ class TagReading:
 
     shapes: WordShapes
     numbers: Numbers
-    vectors: WordVectors | None
+    vectors: NeighborVectors | None
 
     @classmethod
     def of(
         cls,
         texts: Sequence[Sequence[str]],
         tags: int,
-        vectors: WordVectors | None,
+        vectors: NeighborVectors | None,
         shapes: WordShapes | None = None,
     ) -> TagReading:
         """Collect the features of training texts.

@@ -30,7 +30,7 @@ from heedful.models.expected_tensors import fit_tensors
 from heedful.nn import Embedding
 from heedful.storage.hugging_face import read_encoder, rebuild_encoder
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
-from heedful.tasks.prepared import Corpora, Place, Prepared, Source, Taught
+from heedful.tasks.prepared import Corpora, DataFolders, Prepared, Source, TeacherAnswers
 from heedful.tasks.schema import TextSettings, WordFolder, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import is_symmetric
 from heedful.tasks.task import Answered, Task
@@ -43,7 +43,7 @@ from heedful.tasks.words.kept_parts import (
     take_tagging,
     take_wide,
 )
-from heedful.tasks.words.lexicon import Pretrained, Words, read_pretrained
+from heedful.tasks.words.lexicon import Lexicon, Pretrained, read_pretrained
 from heedful.tasks.words.reading_settings import text_settings, training_settings, with_tokenizer
 from heedful.tasks.words.starting import start_network
 from heedful.tasks.words.text_model import TextModel
@@ -60,7 +60,7 @@ Encoded = TypeVar("Encoded", bound=EncodedDataset)
 Model = TypeVar("Model", bound=TextModel[Any])
 
 
-class WordTask(Task[Encoded, Words, Model, Answered]):
+class WordTask(Task[Encoded, Lexicon, Model, Answered]):
     """Base of the tasks whose texts are read as words, or as the pieces of a pretrained encoder.
 
     Attributes:
@@ -119,7 +119,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         gold: int,
         vocabulary: AnyVocabulary,
         labels: tuple[str, ...],
-        taught: Taught,
+        taught: TeacherAnswers,
     ) -> Encoded:
         """Turn examples that a teacher answered into what a student learns from.
 
@@ -160,7 +160,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             "sentence": config.model.sentence,
         }
 
-    def prepare(self, config: RunConfig, source: Source, place: Place) -> Prepared[Encoded, Words]:
+    def prepare(self, config: RunConfig, source: Source, place: DataFolders) -> Prepared[Encoded, Lexicon]:
         """See `Task.prepare`; what was encoded is kept in the cache."""
         pretrained = read_pretrained(config, place)
         parser = find_parser(config.text.parser, place.root) if config.text.parser else None
@@ -183,7 +183,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
             fingerprint=source.fingerprint,
         )
 
-    def untrained(self, config: RunConfig, prepared: Prepared[Encoded, Words]) -> Model:
+    def untrained(self, config: RunConfig, prepared: Prepared[Encoded, Lexicon]) -> Model:
         """See `Task.untrained`."""
         windows = config.data.truncate == "window" and config.model.encoder != NO_NETWORK
         window = config.data.max_tokens if windows else 0
@@ -234,11 +234,11 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         """Return how texts are read that a model is measured on: by default as all others."""
         return text
 
-    def vocabulary_note(self, lexicon: Words) -> str:
+    def vocabulary_note(self, lexicon: Lexicon) -> str:
         """See `Task.vocabulary_note`."""
         return lexicon.note()
 
-    def limits(self, lexicon: Words, network: nn.Module) -> str:
+    def limits(self, lexicon: Lexicon, network: nn.Module) -> str:
         """See `Task.limits`."""
         return lexicon.limits(network)
 
@@ -317,7 +317,7 @@ class WordTask(Task[Encoded, Words, Model, Answered]):
         source: Source,
         pretrained: Pretrained,
         parser: DependencyParser | None,
-        place: Place,
+        place: DataFolders,
     ) -> PreparedData[Encoded]:
         corpora = source.load()
         config, chosen = with_tokenizer(config, corpora["train"])

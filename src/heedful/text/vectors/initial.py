@@ -102,7 +102,7 @@ def normalized_vectors(vectors: WordVectors, *, lowercase: bool) -> WordVectors:
     return WordVectors(tuple(rows), matrix, vectors.speller)
 
 
-class Table(NamedTuple):
+class InitialTables(NamedTuple):
     """First values of the two embedding tables.
 
     Attributes:
@@ -129,7 +129,7 @@ def initial_table(
     width: int = 300,
     vector_norm: float = 0.0,
     unit_norm: bool = False,
-) -> Table:
+) -> InitialTables:
     """Fill the embedding tables of a vocabulary.
 
     A trained word gets its pretrained vector, else that of its base form, else the one that the vectors' speller makes
@@ -185,7 +185,7 @@ def initial_table(
         "frozen": len(frozen),
         "buckets": len(buckets),
     }
-    return Table(trainable, np.concatenate([frozen, buckets]).astype(np.float16), coverage)
+    return InitialTables(trainable, np.concatenate([frozen, buckets]).astype(np.float16), coverage)
 
 
 def initial_ngrams(rows: int, width: int, seed: int) -> NDArray[np.float32] | None:

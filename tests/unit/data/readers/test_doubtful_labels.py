@@ -12,7 +12,7 @@ import tiny
 from heedful.data.readers.doubtful_labels import doubts
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError
-from heedful.estimators.targets import Classes, Scores
+from heedful.estimators.targets import ClassNames, Scores
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_plain_labels_are_left_alone(labels: dict[str, int]) -> None:
 
 def test_python_says_the_same(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "heedful"):
-        Classes.of(["pos", "neg", "nan"])
-        Classes.of([0, 1, 2, -1])
+        ClassNames.of(["pos", "neg", "nan"])
+        ClassNames.of([0, 1, 2, -1])
     assert [record.getMessage()[:30] for record in caplog.records] == [
         "y: 1 rows have the label 'nan'",
         "y: 1 rows have the label '-1',",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.table_files import read_table, table_records
 from heedful.errors import DataError, MissingExtraError, UsageError
 
@@ -80,8 +80,8 @@ def test_a_file_of_another_kind_than_the_training_file_takes_over_what_it_has(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
-    trained = Reading(separator=";", quotes=False, encoding="cp1252", query="SELECT 1")
-    how = Reading().beside(trained, tmp_path / "a.jsonl")
+    trained = FileReading(separator=";", quotes=False, encoding="cp1252", query="SELECT 1")
+    how = FileReading().beside(trained, tmp_path / "a.jsonl")
     assert list(table_records(tmp_path / "a.jsonl", how)) == [(1, {"text": "one"})]
     assert not caplog.text
 

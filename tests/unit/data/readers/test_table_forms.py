@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from heedful.data.examples import Corpus
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 from heedful.data.readers.table_files import read_table, table_blocks
 from heedful.errors import DataError
 from heedful.text.pipes import is_spooled, pipes_kept
@@ -87,10 +87,10 @@ def test_utf16_with_its_mark(tmp_path: Path, form: str, encoding: str) -> None:
     }[form]
     (tmp_path / f"a.{form}").write_bytes(content.encode(encoding))
     assert rows(read_table(tmp_path / f"a.{form}", text="t", label="y")) == texts
-    trained = Reading(
+    trained = FileReading(
         {"text": "t"}, encoding="cp1252"
     )  # a model that was trained on a file of another encoding
-    how = Reading().beside(trained, tmp_path / f"a.{form}")
+    how = FileReading().beside(trained, tmp_path / f"a.{form}")
     blocks = table_blocks(tmp_path / f"a.{form}", ("text",), how)
     assert [example.texts[0] for block in blocks for example in block.examples] == [text for text, _ in texts]
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from heedful.explain.explained_value import ExplainedValue
-from heedful.explain.linear_parts import Shared
+from heedful.explain.linear_parts import SharedLogits
 from heedful.explain.methods.answer_function import Kept
 from heedful.explain.methods.contributions import EXACT, contributions, players_of, shapley_of
 from heedful.explain.methods.deletion import occlusion
 from heedful.explain.methods.word_game import Game, game_of
-from heedful.runtime.model_parts import Parts
+from heedful.runtime.model_parts import ModelParts
 from heedful.text.wide_part import PhraseRule, WidePart
 
 TABLE = np.random.default_rng(1).standard_normal((400, 3))
@@ -96,7 +96,7 @@ def test_of_a_long_text_runs_of_words_are_left_out_together(count: int, run: int
     assert sides[count - 1] != sides[count], "no run is in two texts"
 
 
-def game_of_words(count: int, linear: Shared, fixed: frozenset[tuple[int, int]] = frozenset()) -> Game:
+def game_of_words(count: int, linear: SharedLogits, fixed: frozenset[tuple[int, int]] = frozenset()) -> Game:
     known = Known(count)
 
     def rest(choices: Sequence[Kept]) -> np.ndarray:
@@ -107,7 +107,7 @@ def game_of_words(count: int, linear: Shared, fixed: frozenset[tuple[int, int]] 
 
 
 def test_linear_shares_are_added_and_everything_adds_up() -> None:
-    linear = Shared(np.array([1.0, 2.0]), (TABLE[:12, 1:],))
+    linear = SharedLogits(np.array([1.0, 2.0]), (TABLE[:12, 1:],))
     game = game_of_words(12, linear)
     found = contributions(game)
     assert found.shares.total == pytest.approx(game.whole, abs=1e-12)
@@ -117,7 +117,7 @@ def test_linear_shares_are_added_and_everything_adds_up() -> None:
 
 
 def test_a_word_that_always_remains_contributes_nothing() -> None:
-    linear = Shared(np.zeros(2), (np.zeros((5, 2)),))
+    linear = SharedLogits(np.zeros(2), (np.zeros((5, 2)),))
     game = game_of_words(5, linear, frozenset({(0, 3)}))
     found = contributions(game)
     assert not found.shares.words[0][3].any()
@@ -126,7 +126,7 @@ def test_a_word_that_always_remains_contributes_nothing() -> None:
 
 
 def test_a_text_without_words_is_its_base() -> None:
-    linear = Shared(np.array([0.5, 0.5]), (np.zeros((0, 2)),))
+    linear = SharedLogits(np.array([0.5, 0.5]), (np.zeros((0, 2)),))
     game = Game(
         ((),), np.array([0.75, 0.5]), lambda choices: [[0.25, 0]], lambda choices: [[0.75, 0.5]], linear
     )
@@ -139,7 +139,7 @@ def test_numbers_of_words_and_characters_alone_begin_at_their_mean() -> None:
     words = ("so", "grand")
     numbers = np.unique(np.asarray(rule.numbers(words, 0)))
     weights, bias = np.full((len(numbers), 1), 0.25, np.float32), np.zeros(1, np.float32)
-    parts = Parts(wide=WidePart(rule, numbers, np.ones(len(numbers), np.float32), weights, bias))
+    parts = ModelParts(wide=WidePart(rule, numbers, np.ones(len(numbers), np.float32), weights, bias))
     (added,) = parts.added(np.zeros(1, np.float32), [words]).tolist()
     game = game_of([words], [2.0 + added], None, parts)  # 2 is the mean of the numbers that were learned
     assert added > 0.1

@@ -16,7 +16,7 @@ from heedful.explain.explanation_record import SentenceView
 from heedful.explain.word_sums import LOWERS, RAISES
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.role_spans import RoleSpan
-from heedful.run.glance import Glance, GlanceRequest, Report, render_whole, whole_lines, whole_report
+from heedful.run.glance import Glance, GlanceRequest, Overview, render_whole, whole_lines, whole_report
 from heedful.run.glance.sections import Table, Texts, Words
 from heedful.tables import counted, percent
 
@@ -46,13 +46,13 @@ def read(example: Example) -> dict[str, object]:
     return {"tokens": (len(words),), "unknown": words.count("zzz"), "truncated": False, "empty": not words}
 
 
-def block(report: Report, key: str) -> Table | Words | Texts:
+def block(report: Overview, key: str) -> Table | Words | Texts:
     return next(section for section in report.sections if section.key == key).blocks[0]
 
 
-def checked(report: Glance | Report) -> Report:
+def checked(report: Glance | Overview) -> Overview:
     """Look at what every report has to keep, and return it."""
-    assert isinstance(report, Report)
+    assert isinstance(report, Overview)
     page, lines = render_whole(report), "\n".join(whole_lines(report))
     assert "<script" not in page
     assert "<b>film</b>" not in page
@@ -64,7 +64,7 @@ def checked(report: Glance | Report) -> Report:
     return report
 
 
-def numbers() -> Report:
+def numbers() -> Overview:
     def score(example: Example) -> float:
         return sum(MATTER.get(word, 0.0) for word in example.texts[0].split())
 

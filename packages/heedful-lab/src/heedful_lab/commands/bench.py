@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
 
-from heedful.cli.guards import Written
+from heedful.cli.guards import WrittenPath
 from heedful.cli.option_groups import Printing, grouped
 from heedful.cli.options import PATH, figures_option, printing_options, threads_option
 from heedful.errors import UsageError
@@ -93,7 +93,7 @@ class What:
 @threads_option
 @click.option(
     "--out",
-    type=Written("bench.md", "bench.json", "bench.csv"),
+    type=WrittenPath("bench.md", "bench.json", "bench.csv"),
     help="Folder for the tables: bench.md, bench.json and bench.csv, or models.*.",
 )
 @figures_option("Draw time and memory over the length as .png, .svg or .pdf. May be repeated.")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.baselines.linear import LinearBaseline, LinearModel
-from heedful.baselines.systems import Model, System
+from heedful.baselines.systems import System, TrainedSystem
 from heedful.evaluation import fit_temperature
 from heedful_lab.scoreboard.cell_file import Group
 from heedful_lab.scoreboard.drawn_labels import Drawn, with_dev
@@ -67,7 +67,7 @@ class SimpleEntry:
         modules: packages of Heedful that it needs.
     """
 
-    model: Model
+    model: TrainedSystem
     temperature: float
     packages: tuple[str, ...]
     modules: tuple[str, ...]

@@ -21,7 +21,7 @@ import numpy as np
 
 from heedful.data.examples import Corpus, Example
 from heedful.labeling.accuracy_estimate import off, order_helps, sample
-from heedful.labeling.forms import Form, form_of
+from heedful.labeling.forms import LabelForm, form_of
 from heedful.labeling.label_file import Record
 from heedful.labeling.next_text import NextText
 from heedful.labeling.pool import Pool
@@ -103,7 +103,7 @@ def judged(rows: Rows, run: int, before: int, after: int) -> dict[str, object]:
     return _verdict(form_of("classes", sorted(set(gold.values()))), pool, shown)
 
 
-def _verdict(form: Form, pool: Pool, shown: dict[str, Record]) -> dict[str, object]:
+def _verdict(form: LabelForm, pool: Pool, shown: dict[str, Record]) -> dict[str, object]:
     fair = sample(pool, {key: (n, record) for n, (key, record) in enumerate(shown.items())}, frozenset())
     wrong: dict[str, list[float]] = {
         "uncertain": [

@@ -107,7 +107,7 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
     from heedful.run.preparation import TrainingBatches
     from heedful.run.recipe_files import load_config, override
     from heedful.tasks import task_named
-    from heedful.training.breakage import FEW_TEXTS, Watch, of_gradients, reaches_all, sample
+    from heedful.training.breakage import FEW_TEXTS, BreakageWatch, of_gradients, reaches_all, sample
     from heedful.training.distributed import settled, start_fabric
     from heedful.training.health import attention_peaks, examine
     from heedful.training.optim import build_optimizer, learning_rate_factor
@@ -130,7 +130,7 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
     total = settings.total_steps(len(batches.batches(0)))
     chosen = sample(batches.batches(0), batches.collate)
     few = sample(batches.batches(0), batches.collate, FEW_TEXTS)[0]
-    watch, signs, dead = Watch(network, settings), [], {}
+    watch, signs, dead = BreakageWatch(network, settings), [], {}
     marks = marks_of(settings.warmup_steps)
     rows = list(
         itertools.islice((row for epoch in itertools.count() for row in batches.batches(epoch)), marks[-1])

@@ -27,7 +27,7 @@ from heedful.settings import read_table
 from heedful.storage import sha256
 from heedful.storage.model_folder import VOCABULARY, ModelFolder
 from heedful.structures import Batch, NetworkOutput
-from heedful.tasks.prepared import Files, Place, Prepared, Source
+from heedful.tasks.prepared import DataFolders, Files, Prepared, Source
 from heedful.tasks.schema import FolderSettings, belonging, check_labels, read_about, read_settings
 from heedful.tasks.tables import check_options, published, sum_of
 from heedful.tasks.task import Task
@@ -121,7 +121,7 @@ class TranslationTask(Task[ParallelDataset, Languages, Translator, Translation])
         return ()
 
     def prepare(
-        self, config: RunConfig, source: Source, place: Place
+        self, config: RunConfig, source: Source, place: DataFolders
     ) -> Prepared[ParallelDataset, Languages]:
         """See `Task.prepare`; the subwords are learned from the training part."""
         corpora = source.load()
