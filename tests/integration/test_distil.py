@@ -653,7 +653,7 @@ def test_the_gap_is_that_between_student_and_teacher(
 ) -> None:
     names = (distillation.WITHOUT, distillation.WITH, distillation.TEACHER)
     systems = {
-        name: distillation.System({"accuracy": value})
+        name: distillation.DistilledSystem({"accuracy": value})
         for name, value in zip(names, (without, taught, best), strict=True)
     }
     found = distillation.Distillation(None, None, "test", systems, None, 0.0)  # type: ignore[arg-type]

@@ -22,8 +22,8 @@ print(code, *(name for name in ("torch", "scipy", "sklearn") if name in sys.modu
 
 
 def test_a_name_is_imported_once_and_no_other_is_known() -> None:
-    attribute = imported_on_use("heedful.explain", {"heedful.explain.legends": ("System",)})
-    assert attribute("System") is importlib.import_module("heedful.explain.legends").System
+    attribute = imported_on_use("heedful.explain", {"heedful.explain.legends": ("SystemNames",)})
+    assert attribute("SystemNames") is importlib.import_module("heedful.explain.legends").SystemNames
     with pytest.raises(AttributeError, match=r"module 'heedful\.explain' has no attribute 'Sistem'"):
         attribute("Sistem")
 

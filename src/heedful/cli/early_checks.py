@@ -91,7 +91,7 @@ def known_settings() -> list[str]:
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return [name.replace("__", ".") for name in module.Settings.__annotations__]
+    return [name.replace("__", ".") for name in module.EstimatorSettings.__annotations__]
 
 
 def _recipes(given: Mapping[str, object]) -> Iterator[str]:

@@ -473,7 +473,7 @@ def test_a_thread_that_has_ended_or_hangs_makes_the_server_unready(
     with in_process({"one": tmp_path}, open_folder=lambda _: engine) as app:
         shelf, found = app.app._shelf, list[Any]()
         alone, worker = (
-            watchdog.Watch(app.app, shelf, app.log.append, worker=each) for each in (False, True)
+            watchdog.Watchdog(app.app, shelf, app.log.append, worker=each) for each in (False, True)
         )
         alone._patience = worker._patience = 0.0
         alone.look()

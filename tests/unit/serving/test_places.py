@@ -152,7 +152,7 @@ def test_a_second_signal_kills_those_that_hear_nothing(
 def test_errors_of_the_system_while_a_worker_is_replaced_are_outlived(
     error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parent, start, refused = Parent(tmp_path, fake_workers.stands), places.Place.start, list[int]()
+    parent, start, refused = Parent(tmp_path, fake_workers.stands), places.WorkerSlot.start, list[int]()
 
     def refusing(self: Any, *given: Any) -> None:
         if parent.stand(1, 1) and len(refused) < 9:
@@ -160,7 +160,7 @@ def test_errors_of_the_system_while_a_worker_is_replaced_are_outlived(
             raise error
         start(self, *given)
 
-    monkeypatch.setattr(places.Place, "start", refusing)
+    monkeypatch.setattr(places.WorkerSlot, "start", refusing)
     monkeypatch.setattr(places, "_DOUBLED", 1)
 
     def kill() -> None:

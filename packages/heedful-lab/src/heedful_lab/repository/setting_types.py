@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 
-class Settings(TypedDict, total=False):
+class EstimatorSettings(TypedDict, total=False):
     """Every setting by its dotted name with ``__`` in place of the dot; docs/settings.md explains each."""
 
 '''
