@@ -24,8 +24,8 @@ NAME = 4.0
 """How many examples the name of a class counts as."""
 STRESS = 4.0
 """What the products of sentence vectors may count, beside 1: with many classes they tell more than the states."""
-SPREAD = 0.65
-"""Variance that each block of features of whole texts is brought to, which those of single sentences have about."""
+SPREAD = 0.3
+"""Variance that each block of features of whole texts is brought to at least; those of single sentences have more."""
 _LEAST_SPREAD = 1e-4
 
 
@@ -53,7 +53,7 @@ class _Side:
             own = np.asarray(rows[:, start:end], np.float64)
             means[start:end] = own.mean(axis=0)
             sizes[start:end] = own[own.any(axis=1)].var(axis=0) if own.any() else 0
-            counts[start:end] *= SPREAD / max(float(sizes[start:end].sum()), _LEAST_SPREAD)
+            counts[start:end] *= max(1.0, SPREAD / max(float(sizes[start:end].sum()), _LEAST_SPREAD))
         size = float(counts @ sizes)
         counts[len(counts) - part.vector :] *= stress
         if names:

@@ -13,7 +13,7 @@ from heedful.tasks.schema import About
 from heedful.tasks.sentences import cross_validation
 from heedful.tasks.sentences.cross_validation import OutOfFold, PartRows, Tried
 from heedful.tasks.sentences.fitting_wide import FitSetting, Fitter
-from heedful.tasks.sentences.joint_fit import NAME, STRESS, forms, may_join, together
+from heedful.tasks.sentences.joint_fit import NAME, SPREAD, STRESS, forms, may_join, together
 from heedful.tasks.sentences.linear_fits import GAIN, LinearFit, weigh
 from heedful.tasks.sentences.linear_targets import ClassTargets, NumberTargets
 from heedful.tasks.sentences.part_rows import WORDS_AND_CHARACTERS, in_one
@@ -99,10 +99,12 @@ def test_what_all_examples_share_and_the_size_of_a_block_say_nothing() -> None:
     given: dict[str, LinearFit] = {}
     own = [replace(part, held=None) for part in parts(given)]
     own[0] = replace(own[0], blocks=(5, 7))
-    alike = np.hstack([3 + DENSE[:, :5] / 50, DENSE[:, 5:] / 2 - 1])
+    near = DENSE / 10  # texts that are near one another
+    assert max(near[:, :5].var(axis=0).sum(), near[:, 5:].var(axis=0).sum()) < SPREAD
+    alike = np.hstack([3 + near[:, :5] / 5, near[:, 5:] / 2 - 1])
     for share in (0.3, 5.0):
         logits = []
-        for rows in (DENSE, alike):
+        for rows in (near, alike):
             whole = together([replace(own[0], rows=rows), own[1]], {"sparse": share}, TARGETS)
             fit = Fitter(whole.rows, TARGETS).fit(FitSetting(10.0))
             logits.append(fit.logits(whole.rows))
@@ -117,6 +119,17 @@ def test_what_all_examples_share_and_the_size_of_a_block_say_nothing() -> None:
     without = np.where(DRAW.random((30, 1)) < 0.2, DENSE, 0)  # a text that no vector knows has no features
     sizes = [together([replace(own[0], rows=rows), own[1]], {}, TARGETS) for rows in (without, 0 * DENSE)]
     assert (sizes[0].rows ** 2).sum() < 20 * (sizes[1].rows ** 2).sum()
+
+
+def test_blocks_of_ordinary_texts_count_as_much_as_before() -> None:
+    own = [replace(part, held=None) for part in parts()]
+    assert min(DENSE[:, :5].var(axis=0).sum(), DENSE[:, 5:].var(axis=0).sum()) > SPREAD
+    logits = []
+    for blocks in ((), (5, 7)):
+        whole = together([replace(own[0], blocks=blocks), own[1]], {}, TARGETS)
+        logits.append(Fitter(whole.rows, TARGETS).fit(FitSetting(10.0)).logits(whole.rows))
+    centered = [each - each.mean(axis=1, keepdims=True) for each in logits]
+    assert centered[1] == pytest.approx(centered[0], abs=0.06)
 
 
 def test_words_alone_may_be_fitted_with_classes_that_count_alike() -> None:
