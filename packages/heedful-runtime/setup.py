@@ -12,9 +12,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 HEEDFUL = HERE.parents[1] / "src" / "heedful"
 NAME = "heedful_runtime"
-SERVING = tuple(
-    f"heedful.serving.{name}" for name in ("callers", "service", "server", "supervisor", "shelf", "bounds")
-)
+_SERVING = ("authorization", "service", "server", "supervisor", "model_store", "request_limits")
+SERVING = tuple(f"heedful.serving.{name}" for name in _SERVING)
 ROOTS = ("heedful.runtime", "heedful.runtime.command", "heedful.explain.explainer", *SERVING)
 """What is needed; everything of heedful that these import comes along."""
 WITH_TORCH = ("heedful.tasks", "heedful.models")

@@ -4,7 +4,7 @@ from heedful.attention.additive import additive_attention
 from heedful.attention.dot_product import head_attention, head_bias, masked_head_attention
 from heedful.attention.dropouts import dropout
 from heedful.attention.implementation import AttentionResult, Impl, TorchImpl
-from heedful.attention.scored_attention import (
+from heedful.attention.precomputed_scores import (
     Alignment,
     clear_padding,
     feature_scored_attention,

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from heedful.attention.derivatives import differentiable_gradients
 from heedful.attention.implementation import AttentionResult
-from heedful.attention.scored_attention import feature_scored_attention
+from heedful.attention.precomputed_scores import feature_scored_attention
 from heedful.attention.visibility import Visible, dense_keep
 
 

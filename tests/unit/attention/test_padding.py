@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention import clear_padding
-from heedful.attention import scored_attention as padding
+from heedful.attention import precomputed_scores as padding
 from heedful.errors import UsageError
 
 DTYPES = (torch.float32, torch.bfloat16, torch.float16, torch.float64)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from heedful.attention import Alignment, scored_attention, soft_align
-from heedful.attention.scored_attention import soft_align_reference
+from heedful.attention.precomputed_scores import soft_align_reference
 from heedful.errors import UsageError
 
 FIELDS = ("first", "second", "first_to_second", "second_to_first")

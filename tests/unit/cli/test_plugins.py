@@ -9,7 +9,7 @@ import tiny
 from heedful.cli import plugins
 from heedful.storage.entry_points import EntryPoint
 
-WHERE = "test_plugged:hello"
+WHERE = "test_plugins:hello"
 
 
 @click.command()

@@ -22,10 +22,10 @@ import heedful.cli.explain
 from heedful.cli.option_groups import Requests
 from heedful.cli.request_options import RequestOptions
 from heedful.cli.requests import gather
-from heedful.data.readers.reading import Reading
+from heedful.data.readers.reading import FileReading
 
-asked = Requests((), None, None, (), None, Reading(), ("a warm day, is it not?", "e.g.")).of(is_pair=False)
-corpus = gather(RequestOptions(asked.texts, (None, None), None, Reading(), False))
+asked = Requests((), None, None, (), None, FileReading(), ("a warm day, is it not?", "e.g.")).of(is_pair=False)
+corpus = gather(RequestOptions(asked.texts, (None, None), None, FileReading(), False))
 assert [example.texts for example in corpus.examples] == [("a warm day, is it not?",), ("e.g.",)]
 idle = ["data.readers.table_files", "data.readers.record_files", "data.tokens", "structures", "cli.request_files"]
 sys.exit(" ".join(name for name in idle if f"heedful.{name}" in sys.modules) or 0)
