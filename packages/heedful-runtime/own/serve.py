@@ -12,11 +12,11 @@ from typing import NoReturn
 from heedful_runtime.errors import UsageError
 from heedful_runtime.machine.serving_key import KEY, is_local
 from heedful_runtime.runtime.command import PROGRAM
-from heedful_runtime.serving.bounds import Bounds
-from heedful_runtime.serving.callers import access_of
+from heedful_runtime.serving.authorization import access_of
+from heedful_runtime.serving.model_store import named
+from heedful_runtime.serving.request_limits import Bounds
 from heedful_runtime.serving.server import listen
 from heedful_runtime.serving.service import Answering, Service
-from heedful_runtime.serving.shelf import named
 
 LIMITS = {"--max-body": "body", "--max-texts": "texts", "--queue": "queue", "--word-memory": "word_memory"}
 
