@@ -93,10 +93,10 @@ def label_rivals(splits: dict[str, LabelRows], seed: int) -> Iterator[tuple[str,
             features = baseline.features()
             rows = features.fit_transform(training.texts)
             judged, found = (training, []) if dev is None else (dev, [])
-            asked = rows if dev is None else features.transform(dev.texts)
+            judged_rows = rows if dev is None else features.transform(dev.texts)
             folds = _folds(training, seed) if dev is None else None
             for strength in baseline.grid:
-                scores = _scores(baseline.estimator(strength), rows, training.gold, asked, folds)
+                scores = _scores(baseline.estimator(strength), rows, training.gold, judged_rows, folds)
                 report = judged.report(scores)
                 found.append((report.metrics["micro_f1"], strength, report))
             _, strength, report = max(found, key=lambda each: each[0])
@@ -150,19 +150,19 @@ def _scores(
     estimator: LinearEstimator,
     rows: Rows,
     gold: NDArray[np.bool_],
-    asked: Rows,
+    judged_rows: Rows,
     folds: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the margin of each label, [N, Y]; with folds, each row's by a model that did not see it."""
-    found = np.zeros((asked.shape[0], gold.shape[1]))
+    found = np.zeros((judged_rows.shape[0], gold.shape[1]))
     every = [None] if folds is None else list(np.unique(folds))
     for fold in every:
         learn = np.ones(len(gold), bool) if fold is None else folds != fold
-        told = np.ones(asked.shape[0], bool) if fold is None else folds == fold
+        inside = np.ones(judged_rows.shape[0], bool) if fold is None else folds == fold
         for k, own in enumerate(gold[learn].T):
             if own.all() or not own.any():
-                found[told, k] = 1.0 if own.all() else -1.0
+                found[inside, k] = 1.0 if own.all() else -1.0
             else:
                 fitted = trained(clone(estimator), rows[learn], own.astype(np.int64))
-                found[told, k] = fitted.decision_function(asked[told])
+                found[inside, k] = fitted.decision_function(judged_rows[inside])
     return found
