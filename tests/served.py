@@ -113,9 +113,10 @@ class InProcess:
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         sent: list[dict[str, Any]] = []
         waiting = [{"type": "http.request", "body": data, "more_body": False}]
+        leaves = self.leaves  # as it is now: what is set for later requests must not end this one
 
         async def receive() -> dict[str, Any]:
-            if not waiting and not self.leaves:
+            if not waiting and not leaves:
                 await asyncio.Event().wait()
             return waiting.pop(0) if waiting else {"type": "http.disconnect"}
 
