@@ -23,7 +23,7 @@ EVALUATIONS = frozenset(math.ceil(1.5**power) for power in range(40))
 """Numbers of the evaluations at which it is looked at."""
 FEW_TEXTS, MOST_WEIGHTS = 16, 100_000
 """Texts in which attention is looked at, and most weights for each feature; longer texts are left out."""
-MOST_TEXTS, MOST_TOKENS = 256, 16_384
+MOST_TEXTS, MOST_TOKENS = 128, 16_384
 """What it reads then, at most."""
 JOINED = 1024
 """Padded words up to which small batches are read as one."""

@@ -13,6 +13,7 @@ from heedful.nn.dense import Dense
 from heedful.nn.embedding import WordEmbedding
 from heedful.nn.gates import FusionGate
 from heedful.structures import Batch, ContextStates, NetworkOutput, Pooled, Sentences, SharedBatch, SideTrace
+from heedful.training import health
 from heedful.training.health import attention_peaks, examine
 
 
@@ -94,6 +95,15 @@ def test_padding_counts_for_nothing() -> None:
     sigmoid = [units for units in examine(network, padded).units.values() if units.kind == "sigmoid"]
     assert sigmoid[0].count == 3 * 8 * 3
     assert examine(network, plain).units["gate"].count == 3 * 8 * 5
+
+
+def test_a_layer_is_measured_on_rows_that_are_evenly_spaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_MOST_ROWS", 3)
+    network, data = Small(), batches()
+    rows = torch.cat([network(batch).vectors[0].detach()[::3] for batch in data])  # rows 0, 3 and 6 of eight
+    seen = examine(network, data)
+    assert seen.inputs["hidden"].reach == pytest.approx(float(rows.abs().sum(1).mean()), rel=1e-5)
+    assert seen.units["hidden"].count == 3 * 8  # of units that may be dead all are seen
 
 
 def test_the_reach_of_a_layer_is_the_mean_sum_of_its_inputs() -> None:

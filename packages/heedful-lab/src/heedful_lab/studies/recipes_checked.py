@@ -128,7 +128,7 @@ def check(recipe: str, data: Path, changes: Sequence[str] = (), seed: int = 1) -
     step = GradientStep(start_fabric(settings), network, batches, task.objective(config, model), settings)
     optimizers = build_optimizer(network, settings.optimizer)
     total = settings.total_steps(len(batches.batches(0)))
-    chosen = sample(batches.batches(0), batches.collate)
+    chosen = sample(batches.batches(0), batches.collate, texts=256)
     few = sample(batches.batches(0), batches.collate, FEW_TEXTS)[0]
     watch, signs, dead = BreakageWatch(network, settings), [], {}
     marks = marks_of(settings.warmup_steps)
