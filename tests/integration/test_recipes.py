@@ -71,8 +71,9 @@ def test_recipes_whose_heads_read_trees_say_where_they_come_from() -> None:
     ("recipe", "file"), [("my-texts", "text.csv"), ("my-pairs", "pair.tsv"), ("my-scores", "score.jsonl")]
 )
 def test_recipes_for_ones_own_data_need_a_file_and_nothing_else(
-    recipe: str, file: str, tmp_path: Path
+    recipe: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("HEEDFUL_DATA", raising=False)  # which a user need not have
     folder = tiny.write_tasks(tmp_path / "data")
     untold = tiny.run("train", recipe, "--out", tmp_path / "run")
     assert (untold.code, "data.train=FILE" in untold.err) == (2, True)

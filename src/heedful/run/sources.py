@@ -37,9 +37,8 @@ def data_root(config: RunConfig, folder: Path | None) -> Path | None:
     Raises:
         UsageError: if a folder is needed and none is named.
     """
-    needs_folder = config.data.set not in ("", GENERATED) or bool(
-        config.text.vectors and not config.data.train
-    )
+    known, vectors = config.data.set not in ("", GENERATED), config.text.vectors
+    needs_folder = known or (config.data.set == GENERATED and vectors not in ("", "auto"))
     return catalog.data_folder(folder) if needs_folder or folder is not None else None
 
 
@@ -70,7 +69,7 @@ def find_source(config: RunConfig, root: Path | None) -> Source:
     if data.train:
         return _named_files(task_named(config.model.task), data, seed, root, few_rows(config))
     raise UsageError(
-        "there is nothing to train on: name your file (--set data.train=FILE), or a known data set "
+        "there is nothing to train on: name your file (heedful train FILE, or --set data.train=FILE), or a known set "
         "(--set data.set=NAME; 'heedful data list' shows them)"
     )
 

@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 
 from heedful.errors import ArtifactError, UsageError
 from heedful.runtime.kernels import Floats
-from heedful.storage.fields import REMEDY
+from heedful.storage.fields import REMEDY, not_safetensors
 from heedful.storage.manifest import LARGEST, NOT_FINITE, SCALE, VOCABULARY, WEIGHTS, read_words
 from heedful.storage.shared_rows import SHARED, completed
 
@@ -149,7 +149,7 @@ def _mapped(path: Path) -> Iterator[tuple[str, NDArray[np.generic]]]:
             size = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(size))
     except (SafetensorError, OSError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path}: expected a safetensors file; {error}. {REMEDY}") from error
+        raise not_safetensors(path, error) from error
     whole = np.memmap(path, np.uint8, mode="r")
     for name in names:
         entry = header[name]

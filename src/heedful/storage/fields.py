@@ -38,6 +38,15 @@ def damaged(remedy: str) -> Problem:
 damaged_model = damaged(REMEDY)
 
 
+def not_safetensors(path: Path, error: Exception) -> ArtifactError:
+    """Return the error for a file that safetensors does not read; it reads none whose path is not UTF-8."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return ArtifactError(f"{path}: a folder or file whose name is not UTF-8 cannot be read; rename it")
+    return ArtifactError(f"{path}: expected a safetensors file; {error}. {REMEDY}")
+
+
 def plain_json(data: bytes | str, *, finite: bool = True) -> object:
     """Parse JSON; a name that stands twice in an object is refused, for nobody knows which value is meant.
 

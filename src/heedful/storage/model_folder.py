@@ -19,7 +19,7 @@ from torch import Tensor
 
 from heedful.errors import ArtifactError, OutputError, UsageError
 from heedful.storage import read_settled, remedy, replace_folder
-from heedful.storage.fields import REMEDY, Fields, read_json
+from heedful.storage.fields import REMEDY, Fields, not_safetensors, read_json
 from heedful.storage.manifest import (
     CARD,
     CONFIG,
@@ -168,7 +168,7 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         return load_file(path)
     except (SafetensorError, OSError, LookupError, TypeError, ValueError, RuntimeError) as error:
         # The last four: a kind of number that this version of torch or of safetensors does not have.
-        raise ArtifactError(f"{path}: expected a safetensors file; {error}. {REMEDY}") from error
+        raise not_safetensors(path, error) from error
 
 
 def _first_not_finite(state: Mapping[str, Tensor]) -> str | None:

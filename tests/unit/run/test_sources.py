@@ -14,6 +14,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.errors import DataError, UsageError
 from heedful.models import ModelConfig
 from heedful.run import prepare
+from heedful.run.recipe_files import load_config
 from heedful.run.run_config import DataConfig, RunConfig
 from heedful.run.sources import data_root, find_source, from_examples, own_fold
 from heedful.tasks.prepared import Protocol
@@ -182,6 +183,9 @@ def test_a_folder_is_asked_for_only_where_one_is_needed(
 ) -> None:
     monkeypatch.delenv("HEEDFUL_DATA", raising=False)
     assert data_root(config(set="scenes"), None) is None
+    assert (
+        data_root(load_config("my-texts"), None) is None
+    )  # and there is nothing to train on, which is said later
     assert data_root(config(**NAMED), None) is None
     assert data_root(config(**NAMED), tmp_path) == tmp_path
     with pytest.raises(UsageError, match="HEEDFUL_DATA"):

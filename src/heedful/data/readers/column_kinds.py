@@ -65,8 +65,14 @@ class ColumnKind:
 
     @property
     def is_switch(self) -> bool:
-        """Whether each value is 0 or 1, and both are there."""
-        return {*self.counts} == {"0", "1"}
+        """Whether each value is 0 or 1, or false or true as pandas writes them, and both are there."""
+        return self.flags == {"0", "1"}
+
+    @property
+    def flags(self) -> set[str]:
+        """The values that differ: false as 0, true as 1, 1.0 as 1, and others as they are."""
+        small = (value.lower().removesuffix(".0") for value in self.counts)
+        return {{"false": "0", "true": "1"}.get(value, value) for value in small}
 
     @property
     def is_constant(self) -> bool:
@@ -155,7 +161,7 @@ def kinds_of(records: Iterable[Mapping[str, object]]) -> dict[str, ColumnKind]:
                 lists[name] += 1
                 found.append(str(value))
             elif isinstance(value, str | int | float):
-                found.append(str(int(value) if isinstance(value, bool) else value).strip())
+                found.append(str(value).strip())
     return {
         name: ColumnKind(name, tuple(found), lists[name], missing[name]) for name, found in values.items()
     }

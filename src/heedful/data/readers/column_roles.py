@@ -230,7 +230,7 @@ def _kind_of_named(kinds: Mapping[str, ColumnKind], name: str) -> Gold:
 
 
 def _holds_flags(kind: ColumnKind) -> bool:
-    return {value.strip().lower().removesuffix(".0") for value in kind.counts} <= {"0", "1", "true", "false"}
+    return kind.flags <= {"0", "1"}
 
 
 def _several(kind: ColumnKind, separator: str) -> Gold:

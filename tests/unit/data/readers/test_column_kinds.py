@@ -58,5 +58,15 @@ def test_values_of_rows() -> None:
     assert found["a"].missing == 2
     assert found["b"].lists == 2
     assert found["b"].separator == "list"
-    assert found["c"].values == ("1", "2.0")
-    assert found["c"].numbers == (1.0, 2.0)
+    assert found["c"].values == ("True", "2.0")
+
+
+def test_what_is_false_or_true_is_a_switch_and_keeps_its_names() -> None:
+    """As ``pandas.get_dummies`` makes columns: booleans in JSON, False and True in CSV, 1.0 where a cell is missing."""
+    rows = [
+        {"a": True, "b": "False", "c": 0.0, "d": True},
+        {"a": False, "b": "True", "c": "1.0", "d": "maybe"},
+    ]
+    found = kinds_of(rows)
+    assert found["a"].values == ("True", "False")
+    assert [kind.is_switch for kind in found.values()] == [True, True, True, False]

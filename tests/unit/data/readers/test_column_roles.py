@@ -85,6 +85,8 @@ def test_several_labels() -> None:
     assert (semicolons.kind, semicolons.separator) == ("labels", ";")
     switches = found(text=sentence, toxic=["0", "1"], insult=["0", "0", "1"])
     assert (switches.gold, switches.kind) == ("toxic,insult", "labels")
+    booleans = found(text=sentence, toxic=["False", "True"], insult=[True, False, True])
+    assert (booleans.gold, booleans.kind) == ("toxic,insult", "labels")
     assert (
         found({"label": "toxic,insult"}, text=sentence, toxic=["0", "1"], insult=["0", "1"]).kind == "labels"
     )
