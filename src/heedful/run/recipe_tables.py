@@ -12,6 +12,7 @@ from heedful.data.readers.table_files import TABLE_SUFFIXES
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import UsageError
 from heedful.storage import note_read
+from heedful.storage.fields import TOO_LONG, is_too_long
 from heedful.storage.installed import recipe_text
 from heedful.storage.layout import ENVIRONMENT
 
@@ -96,7 +97,8 @@ def _parsed(text: str, place: str) -> dict[str, object]:
         ValueError,
         RecursionError,
     ) as error:  # also a number of too many digits, or lists in lists in lists
-        raise UsageError(f"{place}: not TOML: {error!s:.300}") from error
+        long = isinstance(error, ValueError) and is_too_long(error)
+        raise UsageError(f"{place}: not TOML: {TOO_LONG if long else error!s:.300}") from error
 
 
 def values_of(overrides: Iterable[str]) -> dict[str, object]:

@@ -27,6 +27,7 @@ Value = TypeVar("Value")
 Name = TypeVar("Name", bound=str)
 Problem = Callable[[str], Exception]
 """Makes the exception for something that is wrong from its message."""
+TOO_LONG = "a number in it has thousands of digits; write it as a string"
 REMEDY = "Copy the folder again from its source, or train the model again."
 
 
@@ -66,6 +67,15 @@ def plain_json(data: bytes | str, *, finite: bool = True) -> object:
         return json.loads(text, object_pairs_hook=one_value_each, parse_constant=read, parse_float=read)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+    except ValueError as error:
+        if is_too_long(error):
+            raise ValueError(TOO_LONG) from error
+        raise
+
+
+def is_too_long(error: ValueError) -> bool:
+    """Return whether Python refuses a number for its digits; its own message is for who wrote the program."""
+    return "set_int_max_str_digits" in str(error)
 
 
 def one_value_each(pairs: list[tuple[str, Value]]) -> dict[str, Value]:

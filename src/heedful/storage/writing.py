@@ -135,6 +135,14 @@ def remedy(number: int | None) -> str:
     return "Choose another folder."
 
 
+def _in_the_way(path: Path, reason: str) -> str:
+    """Return what stands where a folder should be."""
+    if path.is_symlink() and not path.exists():
+        return "a link there leads to no folder"
+    place = next((each for each in (path, *path.parents) if each.exists()), path)
+    return reason if place.is_dir() else f"{place} is a file, not a folder"
+
+
 @contextlib.contextmanager
 def plain_errors(path: Path) -> Iterator[None]:
     """Turn an operating system's refusal to write below ``path`` into an `OutputError`.
@@ -153,8 +161,9 @@ def plain_errors(path: Path) -> Iterator[None]:
     except OutputError:
         raise
     except OSError as error:
-        nowhere = error.errno == errno.EEXIST and os.path.islink(error.filename or "")
-        reason = "a link there leads to no folder" if nowhere else error.strerror or str(error)
+        reason = error.strerror or str(error)
+        if error.errno in (errno.EEXIST, errno.ENOTDIR) and error.filename:
+            reason = _in_the_way(Path(os.fsdecode(error.filename)), reason)
         raise OutputError(f"{path}: cannot write: {reason}. {remedy(error.errno)}") from error
 
 

@@ -147,6 +147,7 @@ def test_figures_may_be_none_and_a_reason_is_given_for_the_rest() -> None:
         ("[-1e999]", "the number -1e999 is not finite"),
         ('{"a": 1, "a": 1}', "the name 'a' stands twice"),
         ("[" * 100_000, "nested too deeply"),
+        ("1" * 5000, "a number in it has thousands of digits; write it as a string"),
         (b"\xff", "codec can't decode"),
     ):
         with pytest.raises(ValueError, match=reason):

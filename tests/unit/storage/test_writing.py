@@ -13,6 +13,7 @@ import pytest
 from heedful.errors import OutputError
 from heedful.storage import replacing, write_bytes, write_text
 from heedful.storage.manifest import MODEL_FILES, write_manifest
+from heedful.storage.writing import plain_errors
 from waiting import PATIENCE
 
 
@@ -111,3 +112,14 @@ def test_no_single_file_of_a_model_is_written_over(tmp_path: Path) -> None:
             write_text(tmp_path / name, "page")
     write_text(tmp_path / "why.html", "page")
     assert (tmp_path / "weights.safetensors").read_text() == "x"
+
+
+def test_a_file_where_a_folder_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept", encoding="utf-8")
+    for asked in ("file", "file/b", "file/b/c"):
+        named = pytest.raises(OutputError, match=r"file is a file, not a folder\. Choose another folder")
+        with named, plain_errors(tmp_path / asked):
+            (tmp_path / asked).mkdir(parents=True, exist_ok=True)
+    (tmp_path / "loop").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match="a link there leads to no folder"), plain_errors(tmp_path / "loop"):
+        (tmp_path / "loop").mkdir(exist_ok=True)
