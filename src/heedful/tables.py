@@ -8,6 +8,12 @@ from itertools import chain, repeat
 from typing import TypeVar
 
 T = TypeVar("T")
+_SMALL = 5e-5
+
+
+def figure(value: float) -> str:
+    """Write a figure with four decimals, or with three digits where four decimals would leave none, as of 1e-7."""
+    return f"{value:.3g}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
 
 
 def markdown_table(

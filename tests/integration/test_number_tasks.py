@@ -84,6 +84,23 @@ def test_the_commands_print_and_explain_a_number(folder: Path) -> None:
     assert "a number for a text" in (folder / "run/model/README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("loss", ["square", "huber"])
+def test_numbers_far_from_all_others_are_named_and_huber_learns_beside_them(
+    loss: str, tmp_path: Path
+) -> None:
+    texts, values = numbers()
+    gross = [1e9 if row % 60 == 7 else value for row, value in enumerate(values)]
+    tiny.write_csv(tmp_path / "prices.csv", zip(texts, gross, strict=True), ["text", "price"])
+    options = ("--score", "price", "--no-baseline", f"--set=model.task_options.loss={loss}")
+    trained = tiny.run("train", tmp_path / "prices.csv", "--out", tmp_path / "run", *options)
+    assert trained.code == 0, trained.err
+    assert "4 of 240 training numbers are more than 20 times as far from the median, 10" in trained.out
+    found = [answer.score for answer in load_model(tmp_path / "run").answer(texts)]
+    usual = [row for row, value in enumerate(gross) if value < 1e9]
+    right = number_metrics(np.array(values)[usual], np.array(found)[usual])
+    assert (right["r2"] > 0.8) == (loss == "huber")
+
+
 def test_an_estimator_of_texts(tmp_path: Path) -> None:
     texts, values = numbers()
     scorer = TextScorer(**REPEATED).fit(texts[:200], values[:200])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heedful.tables import aligned_table, markdown_table, table_html
+from heedful.tables import aligned_table, figure, markdown_table, table_html
 
 ROWS = [("a", "1"), ("b|c", "22")]
 
@@ -26,3 +26,8 @@ def test_html_shows_cells_as_plain_text() -> None:
     assert table_html(["<"], [["&"]]) == (
         "<table><thead><tr><th>&lt;</th></tr></thead><tbody><tr><td><bdi>&amp;</bdi></td></tr></tbody></table>"
     )
+
+
+def test_a_small_figure_keeps_digits() -> None:
+    shown = [figure(value) for value in (0.0, 0.12345, -2.0, 0.0001, 2.5e-5, -1.23456e-14)]
+    assert shown == ["0.0000", "0.1235", "-2.0000", "0.0001", "2.5e-05", "-1.23e-14"]

@@ -189,3 +189,8 @@ def _no_label(target: object, where: str) -> DataError:
     return DataError(
         f"{where}: expected a label as a string, got {target!r}. Labels are strings, in quotes in JSON."
     )
+
+
+def spread_of_most(numbers: NDArray[np.floating]) -> float:
+    """Return 1.4826 times the median distance of numbers from their median: their deviation, were they normal."""
+    return float(1.4826 * np.median(np.abs(numbers - np.median(numbers))))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heedful.evaluation.calibration import Calibration
 from heedful.evaluation.significance import Interval, accuracy_interval, bootstrap_interval
 from heedful.evaluation.statistics import Statistic
-from heedful.tables import table_html
+from heedful.tables import figure, table_html
 
 RESAMPLES = 1_000
 """Of the intervals in a report: another seed moves an end by about a fortieth of the width."""
@@ -89,7 +89,7 @@ class Report:
 
     def brief(self) -> str:
         """Return the metrics in a few words."""
-        return " ".join(f"{name} {value:.4f}" for name, value in self.metrics.items())
+        return " ".join(f"{name} {figure(value)}" for name, value in self.metrics.items())
 
     def __repr__(self) -> str:
         return f"Report({self.brief()}; {self.count:,} examples)"
@@ -177,7 +177,9 @@ def render_confusion(report: Report) -> str:
 
 def _headline(report: Report) -> str:
     intervals = {name: f" {interval}" for name, interval in report.intervals.items()}
-    return "  ".join(f"{name} {value:.4f}{intervals.get(name, '')}" for name, value in report.metrics.items())
+    return "  ".join(
+        f"{name} {figure(value)}{intervals.get(name, '')}" for name, value in report.metrics.items()
+    )
 
 
 def _methods(report: Report) -> str:
@@ -236,7 +238,7 @@ def report_html(report: Report, title: str = "") -> str:
     Returns a fragment of HTML.
     """
     intervals = report.intervals
-    figures = [[name, f"{value:.4f}", str(intervals.get(name, ""))] for name, value in report.metrics.items()]
+    figures = [[name, figure(value), str(intervals.get(name, ""))] for name, value in report.metrics.items()]
     if report.calibration is not None:
         figures.append(["ece", f"{report.calibration.after.ece:.4f}", ""])
     parts = [f"<h4>{escape(title)}</h4>"] if title else []

@@ -24,6 +24,7 @@ from heedful.evaluation.statistics import (
     resampled_counts,
     whole,
 )
+from heedful.tables import figure
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -46,7 +47,7 @@ class Interval:
     level: float = LEVEL
 
     def __str__(self) -> str:
-        return f"[{self.low:.4f}, {self.high:.4f}]"
+        return f"[{figure(self.low)}, {figure(self.high)}]"
 
 
 @dataclass(frozen=True)

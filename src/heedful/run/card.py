@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.data.encoding import EncodedDataset
+from heedful.data.gold import spread_of_most
 from heedful.model.decisions import kind_of
 from heedful.model.training_examples import KeptExamples
 from heedful.model.training_sums import KeptSums
@@ -21,14 +22,11 @@ from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
 from heedful.runtime.tag_part import TagPart
 from heedful.storage.fields import Fields
-from heedful.tables import markdown_table
+from heedful.tables import figure, markdown_table
 from heedful.tasks import AnyPrepared, task_named
 from heedful.tasks.sentences.limit_options import STRANGERS
 from heedful.text.wide_part import WidePart
 from heedful.training.progress import number_of
-
-if TYPE_CHECKING:
-    from heedful.run.record import RunResult
 
 if TYPE_CHECKING:
     from heedful.run.record import RunResult
@@ -86,7 +84,7 @@ def model_card(
         *markdown_table(
             ["part", "examples", *result.dev.metrics],
             (
-                [part, f"{report.count:,}", *(f"{value:.4f}" for value in report.metrics.values())]
+                [part, f"{report.count:,}", *map(figure, report.metrics.values())]
                 for part, report in ((held, result.dev), ("test", result.test))
                 if report is not None
             ),
@@ -273,6 +271,7 @@ def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
     where = "on the dev split" if "dev" in prepared.datasets else "in cross-validation"
     return [
         *_single_examples(prepared),
+        *_far_numbers(prepared),
         *(_never_predicted(result, where) if result.predictor.measured else ()),
         *_worse_from_the_start(result),
         *_without_columns(result),
@@ -316,6 +315,28 @@ def _single_examples(prepared: AnyPrepared) -> Iterator[str]:
         )
 
 
+def _far_numbers(prepared: AnyPrepared) -> Iterator[str]:
+    """Report numbers far from all others: the squared error makes them decide what is learned."""
+    train = prepared.datasets["train"]
+    if not isinstance(train, EncodedDataset) or train.targets is None or train.targets.ndim != 1:
+        return
+    if not np.issubdtype(train.targets.dtype, np.floating):
+        return
+    numbers = train.targets.astype(np.float64)
+    off, usual = np.abs(numbers - np.median(numbers)), spread_of_most(numbers)
+    far = np.flatnonzero(off > _FAR * usual)
+    if usual and len(far):
+        file, first = next(iter(prepared.fingerprint), "training data"), int(far[off[far].argmax()])
+        yield (
+            f"{file}: {len(far):,} of {len(numbers):,} training numbers are more than {_FAR} times as far from the "
+            f"median, {np.median(numbers):.6g}, as is usual, such as {numbers[first]:.6g} in row "
+            f"{train.rows[first]:,}. They decide most of what is learned. Correct them, learn the logarithm of numbers "
+            'of many sizes, or set model.task_options.loss="huber".'
+        )
+
+
+_FAR = 20
+"""How many times as far as usual a number is that is reported."""
 _FEW = 3
 """Classes that each have a line of their own; more of them share one."""
 

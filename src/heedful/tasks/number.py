@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from heedful.data.encoding import EncodedDataset
+from heedful.data.gold import spread_of_most
 from heedful.errors import DataError, UsageError
 from heedful.evaluation.metrics import number_metrics
 from heedful.export.describe import answer_steps, classifier_steps, match_steps
@@ -47,8 +48,9 @@ class NumberOptions(LimitOptions):
     """Settings of the task itself, ``[model.task_options]``.
 
     Attributes:
-        loss: training loss of the error, which is measured in standard deviations of the training scores: "square", or
-            "huber", which grows only linearly beyond one deviation, so that a few gross errors in the data count less.
+        loss: training loss of the error: "square", of the error in standard deviations of the training numbers; or
+            "huber", which grows only linearly beyond one unit, so that a few gross errors in the data count less. Its
+            unit is that of most numbers: 1.48 times the median distance from their median, if that is above 0.
     """
 
     loss: Literal["square", "huber"] = "square"
@@ -57,8 +59,8 @@ class NumberOptions(LimitOptions):
 class NumberNetwork(VectorNetwork):
     """Give a number for a text or a pair.
 
-    The head answers in standard deviations from the mean of the training numbers; the network gives numbers on their
-    own scale.
+    The head answers in units from the center of the training numbers, which are their standard deviation and mean, with
+    ``loss = "huber"`` those of most numbers; the network gives numbers on their own scale.
 
     Args:
         sentence_encoder: a text to one vector.
@@ -67,7 +69,7 @@ class NumberNetwork(VectorNetwork):
         matching: how two vectors become features.
 
     Attributes:
-        scale: mean, standard deviation, least and greatest of the training numbers, [4].
+        scale: center, unit, least and greatest of the training numbers, [4].
     """
 
     scale: Tensor
@@ -153,7 +155,10 @@ class _NumberTask(ScoreTask[NumberModel]):
     def untrained(self, config: RunConfig, prepared: Prepared[EncodedDataset, Lexicon]) -> NumberModel:
         """See `Task.untrained`; the training numbers decide the scale."""
         numbers = gold_of(prepared.datasets["train"]).astype(np.float64)
-        facts = [numbers.mean(), numbers.std(), numbers.min(), numbers.max()]
+        center, unit = numbers.mean(), numbers.std()
+        if self.own(config.model).loss == "huber" and (usual := spread_of_most(numbers)):
+            center, unit = np.median(numbers), usual
+        facts = [center, unit, numbers.min(), numbers.max()]
         model = super().untrained(config, prepared)
         model.network.scale.copy_(torch.tensor(facts))
         return model
@@ -167,7 +172,7 @@ class _NumberTask(ScoreTask[NumberModel]):
         return NumberOptions(**model.task_options)
 
     def linear_targets(self, model: NumberModel, dataset: EncodedDataset) -> NumberTargets:
-        """See `SentenceTask.linear_targets`: in standard deviations from the mean of the training numbers."""
+        """See `SentenceTask.linear_targets`: in units of the training numbers from their center."""
         mean, deviation = model.network.scale[:2].double().tolist()
         numbers = (gold_of(dataset).astype(np.float64) - mean) / deviation
         return NumberTargets(example_weights(dataset), numbers, self.own(model.model).loss == "huber")

@@ -21,6 +21,7 @@ from heedful.errors import ArtifactError
 from heedful.machine import threads
 from heedful.storage import plain_errors, write_text
 from heedful.storage.fields import Fields, parsed
+from heedful.tables import figure
 
 
 class Reporter(Protocol):
@@ -224,7 +225,9 @@ def summary(record: Mapping[str, object]) -> str:
     """
     aside = {"kind", "step", "seconds", "epoch", "best"}
     values = [
-        f"{key} {value:.4f}" for key, value in record.items() if key not in aside and isinstance(value, float)
+        f"{key} {figure(value)}"
+        for key, value in record.items()
+        if key not in aside and isinstance(value, float)
     ]
     said = [f"{key} {value}" for key, value in record.items() if key not in aside and isinstance(value, str)]
     minutes, seconds = divmod(round(number_of(record, "seconds")), 60)

@@ -24,6 +24,8 @@ NAME = 4.0
 """How many examples the name of a class counts as."""
 STRESS = 4.0
 """What the products of sentence vectors may count, beside 1: with many classes they tell more than the states."""
+STRENGTHS = (0.3, *DENSE_STRENGTHS)
+"""Inverse strengths of regularization of the one fit; the first is for rows of which some have a wrong label."""
 SPREAD = 0.3
 """Variance that each block of features of whole texts is brought to at least; those of single sentences have more."""
 _LEAST_SPREAD = 1e-4
@@ -140,7 +142,7 @@ def together(
         return about
 
     evens = (True,) if named or _is_even(targets) else (True, False) if _may_even(targets) else (False,)
-    settings = tuple(FitSetting(strength, even=even) for even in evens for strength in DENSE_STRENGTHS)
+    settings = tuple(FitSetting(strength, even=even) for even in evens for strength in STRENGTHS)
     name = _name(parts, stress, named=named)
     return PartRows(name, vectors * lengths, settings, put, held, _taught(parts, names), principal=True)
 

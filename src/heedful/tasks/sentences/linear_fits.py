@@ -197,7 +197,7 @@ def interpolated(weights: Floats, ratios: Floats, share: float) -> Floats:
 def gained(targets: LinearTargets, without: float, loss: float) -> float:
     """Return by how much the log-likelihood of all examples rises from one mean loss to another."""
     total = float(targets.weights.sum())
-    if isinstance(targets, NumberTargets):  # normal errors of unknown variance
+    if isinstance(targets, NumberTargets) and not targets.huber:  # normal errors of unknown variance
         return total / 2 * float(np.log(max(without, 1e-12) / max(loss, 1e-12)))
     return total * (without - loss) * targets.terms
 

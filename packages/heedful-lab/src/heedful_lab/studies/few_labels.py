@@ -43,8 +43,10 @@ NOTICE = (
     "This message and all that is attached to it are confidential , and only the person to whom it was sent may read "
     "it . If it has come to you by mistake , tell the sender and delete it ; you may neither copy it nor pass it on . "
 )
-KINDS = ("letters", "notice", "long notice", "copies")
+KINDS = ("letters", "notice", "long notice", "copies", "wrong labels")
 """What texts may be changed to; see `of_kind`."""
+WRONG = 0.15
+"""Share of the training texts that have another label than theirs."""
 COPIES = 5
 """Changed copies of each text, the text itself among them."""
 EVERY_LABEL = 1_000_000
@@ -126,7 +128,8 @@ def of_kind(kind: str, rows: Rows, number: int, *, training: bool) -> Rows:
     Args:
         kind: "letters": each Latin letter is another one, so that no word is known; "notice": the same notice stands
             before each text, "long notice": so often that 400 words hold nothing else; "copies": of a fifth of the
-            training texts there are `COPIES`, in each of which but the first one word is exchanged.
+            training texts there are `COPIES`, in each of which but the first one word is exchanged; "wrong labels":
+            a share `WRONG` of the training texts has a label of another class.
         rows: the texts, and their labels.
         number: draws the changes.
         training: whether they are the training texts.
@@ -141,6 +144,8 @@ def of_kind(kind: str, rows: Rows, number: int, *, training: bool) -> Rows:
         return [NOTICE * (1 if kind == "notice" else 10) + text for text in texts], labels
     if not training:
         return rows
+    if kind == "wrong labels":
+        return texts, mislabeled(labels, number)
     dice, words = random.Random(number), [word for text in texts for word in text.split()]
     found: Rows = ([], [])
     for text, label in list(zip(texts, labels, strict=True))[: len(texts) // COPIES]:
@@ -151,6 +156,16 @@ def of_kind(kind: str, rows: Rows, number: int, *, training: bool) -> Rows:
             found[0].append(" ".join(own))
             found[1].append(label)
     return found
+
+
+def mislabeled(labels: list[str], number: int) -> list[str]:
+    """Return the labels, of which a share is that of another class, each of them as often."""
+    dice, classes = random.Random(number), sorted(set(labels))
+    wrong = set(dice.sample(range(len(labels)), round(WRONG * len(labels))))
+    return [
+        dice.choice([c for c in classes if c != label]) if k in wrong else label
+        for k, label in enumerate(labels)
+    ]
 
 
 def score(name: str, gold: list[str], answered: list[str]) -> float:
