@@ -39,6 +39,7 @@ class PartRows:
         principal: whether the rows are in their principal directions already.
         blocks: how many features are of one kind each, in order; none where that says nothing.
         lacks: log-likelihood by which the examples must be likelier than in other forms for this one to be taken.
+        usual: inverse strength of regularization below which a setting must itself be the likeliest.
     """
 
     name: str
@@ -53,6 +54,7 @@ class PartRows:
     principal: bool = False
     blocks: tuple[int, ...] = ()
     lacks: float = 0.0
+    usual: float = 0.0
 
     @cached_property
     def turned(self) -> TurnedRows:
@@ -183,7 +185,8 @@ class OutOfFold:
         """Return for each part the form and the setting that make some of the examples likeliest; None for all.
 
         Settings in which classes are not even must be likelier by `GAIN`, if the part has others, and so must weaker
-        regularization of the same kind: as likely, the stronger one is right more often.
+        regularization of the same kind: as likely, the stronger one is right more often. One stronger than `usual` must
+        itself be the likeliest.
         """
         targets = self.targets if places is None else self.targets.of(places)
 
@@ -193,7 +196,10 @@ class OutOfFold:
             ]
             even = any(each.setting.even for each in tried)
             short = [
-                gained(targets, loss, min(losses)) + GAIN * (even and not each.setting.even) + each.part.lacks
+                gained(targets, loss, min(losses))
+                + GAIN * (even and not each.setting.even)
+                + GAIN * (each.setting.strength < each.part.usual)
+                + each.part.lacks
                 for loss, each in zip(losses, tried, strict=True)
             ]
             likeliest = tried[int(np.argmin(short))]

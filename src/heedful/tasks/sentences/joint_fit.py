@@ -144,7 +144,10 @@ def together(
     evens = (True,) if named or _is_even(targets) else (True, False) if _may_even(targets) else (False,)
     settings = tuple(FitSetting(strength, even=even) for even in evens for strength in STRENGTHS)
     name = _name(parts, stress, named=named)
-    return PartRows(name, vectors * lengths, settings, put, held, _taught(parts, names), principal=True)
+    usual = DENSE_STRENGTHS[0]
+    return PartRows(
+        name, vectors * lengths, settings, put, held, _taught(parts, names), principal=True, usual=usual
+    )
 
 
 def _name(parts: Sequence[PartRows], stress: float, *, named: bool) -> str:

@@ -152,6 +152,21 @@ def test_a_form_that_lacks_something_must_be_likelier_by_it() -> None:
         assert found.best() == [both[best]]
 
 
+def test_a_strength_beyond_the_usual_ones_must_itself_be_the_likeliest() -> None:
+    right = np.eye(3)[CLASSES]
+    nearly = right + DRAW.normal(size=right.shape) / 50
+    assert 0 < 30 * (weigh([nearly], TARGETS)[1] - weigh([right], TARGETS)[1]) < GAIN
+    for usual, strong, weak, best in (
+        (0.0, nearly, right, 0),
+        (1.0, nearly, right, 1),
+        (1.0, right, nearly, 0),
+    ):
+        part = replace(parts()[0], usual=usual)
+        both = (Tried(part, FitSetting(0.3), strong), Tried(part, FitSetting(1.0), weak))
+        assert OutOfFold((both,), TARGETS, TARGETS, np.arange(30) % 5).best() == [both[best]]
+    assert {each.usual for each in forms(parts(), {}, TARGETS)} == {1.0}
+
+
 def test_one_part_and_many_examples_are_not_joined() -> None:
     many = [replace(part, rows=np.zeros((MOST_DIRECTIONS + 1, 1))) for part in parts()]
     assert [may_join(parts()), may_join(parts()[:1]), may_join(many)] == [True, False, False]
