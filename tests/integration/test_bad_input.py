@@ -233,7 +233,7 @@ def test_bad_word_vectors(trained, tmp_path: Path, lines: str, parts: tuple[str,
     [
         (["train.metric=acc"], "train.metric='acc' is not measured here; valid: accuracy, macro_f1"),
         (["train.metric=macro_f1", "train.direction=min"], "train.direction must be 'max'"),
-        (["data.train=''"], "name your file (--set data.train=FILE)"),
+        (["data.train=''"], "name your file (heedful train FILE, or --set data.train=FILE)"),
         (["data.set=tree"], "data set 'tree' is not known; did you mean 'trec'?"),
         (["data.options.encodng=latin-1"], "option 'encodng' of tables is unknown; did you mean 'encoding'?"),
         (

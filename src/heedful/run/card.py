@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.data.encoding import EncodedDataset
-from heedful.data.gold import spread_of_most
 from heedful.model.decisions import kind_of
 from heedful.model.training_examples import KeptExamples
 from heedful.model.training_sums import KeptSums
 from heedful.models.config import NO_NETWORK
-from heedful.run.column_notes import columns_left_out, columns_of_card
+from heedful.run.column_notes import columns_left_out, columns_of_card, far_numbers
 from heedful.run.learning_on import about_learning_on
 from heedful.run.recipe_files import to_toml
 from heedful.run.run_config import RunConfig
@@ -271,7 +270,7 @@ def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
     where = "on the dev split" if "dev" in prepared.datasets else "in cross-validation"
     return [
         *_single_examples(prepared),
-        *_far_numbers(prepared),
+        *far_numbers(prepared),
         *(_never_predicted(result, where) if result.predictor.measured else ()),
         *_worse_from_the_start(result),
         *_without_columns(result),
@@ -315,28 +314,6 @@ def _single_examples(prepared: AnyPrepared) -> Iterator[str]:
         )
 
 
-def _far_numbers(prepared: AnyPrepared) -> Iterator[str]:
-    """Report numbers far from all others: the squared error makes them decide what is learned."""
-    train = prepared.datasets["train"]
-    if not isinstance(train, EncodedDataset) or train.targets is None or train.targets.ndim != 1:
-        return
-    if not np.issubdtype(train.targets.dtype, np.floating):
-        return
-    numbers = train.targets.astype(np.float64)
-    off, usual = np.abs(numbers - np.median(numbers)), spread_of_most(numbers)
-    far = np.flatnonzero(off > _FAR * usual)
-    if usual and len(far):
-        file, first = next(iter(prepared.fingerprint), "training data"), int(far[off[far].argmax()])
-        yield (
-            f"{file}: {len(far):,} of {len(numbers):,} training numbers are more than {_FAR} times as far from the "
-            f"median, {np.median(numbers):.6g}, as is usual, such as {numbers[first]:.6g} in row "
-            f"{train.rows[first]:,}. They decide most of what is learned. Correct them, learn the logarithm of numbers "
-            'of many sizes, or set model.task_options.loss="huber".'
-        )
-
-
-_FAR = 20
-"""How many times as far as usual a number is that is reported."""
 _FEW = 3
 """Classes that each have a line of their own; more of them share one."""
 

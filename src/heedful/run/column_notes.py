@@ -1,16 +1,24 @@
-"""What training says of the columns beside the text: which kind each is, or that they were left out."""
+"""What training says of columns: which kind each beside the text is, that they were left out, numbers far off."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from heedful.data.encoding import EncodedDataset
+from heedful.data.gold import spread_of_most
 from heedful.features.feature_kinds import wanted_columns
 from heedful.tables import markdown_table
 
 if TYPE_CHECKING:
     from heedful.run.record import RunResult
+    from heedful.tasks import AnyPrepared
     from heedful.tasks.schema import About
+
+_FAR = 20
+"""How many times as far as usual a number is from the median that is reported."""
 
 
 def columns_left_out(features: Sequence[str], about: About) -> str:
@@ -59,3 +67,30 @@ def columns_of_card(features: Sequence[str], result: RunResult) -> list[str]:
         "",
         *markdown_table(["column", "kind", "in the training rows"], rows),
     ]
+
+
+def far_numbers(prepared: AnyPrepared) -> Iterator[str]:
+    """Report training numbers far from all others, which the squared error makes decide what is learned.
+
+    Args:
+        prepared: the data of a run.
+
+    Yields:
+        One sentence at most.
+    """
+    train = prepared.datasets["train"]
+    if not isinstance(train, EncodedDataset) or train.targets is None or train.targets.ndim != 1:
+        return
+    if not np.issubdtype(train.targets.dtype, np.floating):
+        return
+    numbers = train.targets.astype(np.float64)
+    off, usual = np.abs(numbers - np.median(numbers)), spread_of_most(numbers)
+    far = np.flatnonzero(off > _FAR * usual)
+    if usual and len(far):
+        file, first = next(iter(prepared.fingerprint), "training data"), int(far[off[far].argmax()])
+        yield (
+            f"{file}: {len(far):,} of {len(numbers):,} training numbers are more than {_FAR} times as far from the "
+            f"median, {np.median(numbers):.6g}, as is usual, such as {numbers[first]:.6g} in row "
+            f"{train.rows[first]:,}. They decide most of what is learned. Correct them, learn the logarithm of numbers "
+            'of many sizes, or set model.task_options.loss="huber".'
+        )

@@ -336,7 +336,7 @@ def test_a_table_made_by_another_command_runs_it(tmp_path: Path, monkeypatch: py
     assert (told.code, "failed; see above" in told.err) == (6, True)
     (tmp_path / "t.csv").write_text("mine")
     told = tiny.run("reproduce", "mtsa-figure1", "--out", tmp_path / "t.csv")
-    assert (told.code, "t.csv: cannot write: File exists" in told.err) == (6, True)
+    assert (told.code, "t.csv is a file, not a folder" in told.err) == (6, True)
     assert len(ran) == 2
 
 
