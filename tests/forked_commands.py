@@ -12,8 +12,9 @@ import os
 import signal
 import sys
 import tempfile
+from multiprocessing import forkserver
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from waiting import PATIENCE
 
@@ -36,6 +37,12 @@ CONTEXT.set_forkserver_preload(
     ]
 )
 """The one that all tests of a process use: there is a single server, and what it imports is fixed at its start."""
+
+
+def started() -> Any:
+    """Return the context with its server running: one that a crew starts holds signals back, and so do its children."""
+    forkserver.ensure_running()
+    return CONTEXT
 
 
 def _run(words: tuple[str, ...], files: tuple[str, str], environment: dict[str, str], before: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from forked_commands import CONTEXT
+from forked_commands import started
 from heedful.labeling.forms import form_of
 from heedful.labeling.learner import FIRST, Learner
 from heedful.labeling.training_process import Lesson, LessonResult, taught
@@ -23,7 +23,7 @@ LABELS = ["good" if k % 2 else "bad" for k in range(48)]
 @pytest.fixture(autouse=True)
 def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the teacher's process be forked from one that has imported all; the tests of a crew start theirs anew."""
-    monkeypatch.setattr("heedful.machine.crew._SPAWN", CONTEXT)
+    monkeypatch.setattr("heedful.machine.crew._SPAWN", started())
 
 
 class Waiting:

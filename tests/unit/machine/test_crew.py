@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from forked_commands import CONTEXT
+from forked_commands import started
 from heedful.errors import DataError, HeedfulError, Interrupted
 from heedful.machine import crew
 from heedful.machine.child import Failed
@@ -30,7 +30,7 @@ from waiting import until
 @pytest.fixture(autouse=True)
 def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let processes be forked from one that has imported all; the test of their threads starts them anew."""
-    monkeypatch.setattr(crew, "_SPAWN", CONTEXT)
+    monkeypatch.setattr(crew, "_SPAWN", started())
 
 
 def squares(folder: Path, deaths: int) -> Callable[[int], tuple[int, int]]:

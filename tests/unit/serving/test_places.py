@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import fake_workers
-from forked_commands import CONTEXT
+from forked_commands import started
 from heedful.errors import ExitCode, HeedfulError
 from heedful.serving import Bounds
 from waiting import Ending, until
@@ -92,7 +92,7 @@ class Parent:
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Start stand-ins soon, forked from a process that has imported all; test_supervisor.py starts real workers."""
-    monkeypatch.setattr(places, "_SPAWN", CONTEXT)
+    monkeypatch.setattr(places, "_SPAWN", started())
     monkeypatch.setattr(places, "_PAUSE", 0.01)
     monkeypatch.setattr(supervisor, "BEAT", 0.05)
     monkeypatch.setattr(places, "be_worker", None)

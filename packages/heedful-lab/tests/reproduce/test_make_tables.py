@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from forked_commands import CONTEXT
+from forked_commands import started
 from heedful.errors import ArtifactError, MissingExtraError, UsageError
 from heedful.machine import crew
 from heedful.machine.executors import OneByOne
@@ -101,7 +101,7 @@ def test_cells_run_side_by_side_once_and_a_failure_stops_no_other(
 ) -> None:
     wrong = {**SYSTEMS, "other": System("other", ("model.hidden=0",), {})}
     monkeypatch.setattr(runner, "systems", lambda: wrong)
-    monkeypatch.setattr(crew, "_SPAWN", CONTEXT)
+    monkeypatch.setattr(crew, "_SPAWN", started())
     said: list[str] = []
     made = make(TABLE, Order(declared, tmp_path / "out", print_line=said.append), jobs=2)
     (failure,) = made.failures

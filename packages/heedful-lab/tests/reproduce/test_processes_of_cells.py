@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from forked_commands import CONTEXT
+from forked_commands import started
 from heedful.errors import DataError, DivergedError, HeedfulError, Interrupted, UsageError
 from heedful.machine import crew
 from heedful_lab.reproduce import runner
@@ -26,7 +26,7 @@ LONG = ("train.max_steps=1000000", "train.epochs=0", "train.device=cpu", "train.
 @pytest.fixture(autouse=True)
 def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let processes be forked from one that has imported all; the program that is killed starts its own anew."""
-    monkeypatch.setattr(crew, "_SPAWN", CONTEXT)
+    monkeypatch.setattr(crew, "_SPAWN", started())
 
 
 def cell(data: Path, *settings: str) -> Cell:

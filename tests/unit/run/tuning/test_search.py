@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tiny
-from forked_commands import CONTEXT
+from forked_commands import started
 from heedful.errors import ArtifactError, DataError, Interrupted, MissingExtraError, UsageError
 from heedful.machine import crew
 from heedful.run.recipe_files import load_config
@@ -246,7 +246,7 @@ def test_without_optuna_the_install_command_is_told(monkeypatch: pytest.MonkeyPa
 def test_the_command_line_runs_trials_side_by_side(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "_SPAWN", CONTEXT)
+    monkeypatch.setattr(crew, "_SPAWN", started())
     words = [
         "tune",
         data / "text.toml",
