@@ -270,7 +270,7 @@ def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
     where = "on the dev split" if "dev" in prepared.datasets else "in cross-validation"
     return [
         *_single_examples(prepared),
-        *far_numbers(prepared),
+        *(() if result.predictor.model.task_options.get("loss") == "huber" else far_numbers(prepared)),
         *(_never_predicted(result, where) if result.predictor.measured else ()),
         *_worse_from_the_start(result),
         *_without_columns(result),

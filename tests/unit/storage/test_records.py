@@ -16,7 +16,7 @@ from heedful.errors import ArtifactError
 from heedful.run.kept_settings import check_same_run
 from heedful.run.record import read_record
 from heedful.run.run_config import RunConfig
-from heedful.storage.fields import plain_json, read_fields
+from heedful.storage.fields import not_safetensors, plain_json, read_fields
 from heedful.storage.layout import STATE_FILES
 from heedful.storage.manifest import (
     LABELS,
@@ -152,3 +152,8 @@ def test_figures_may_be_none_and_a_reason_is_given_for_the_rest() -> None:
     ):
         with pytest.raises(ValueError, match=reason):
             plain_json(content)
+
+
+def test_a_name_that_is_not_utf_8_has_a_remedy_of_its_own() -> None:
+    assert "rename it" in str(not_safetensors(Path("caf\udce9/weights.safetensors"), ValueError("x")))
+    assert "x. Copy the folder again" in str(not_safetensors(Path("weights.safetensors"), ValueError("x")))
