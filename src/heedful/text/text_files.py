@@ -64,9 +64,8 @@ def find_file(path: str | Path) -> Path:
         raise DataError(f"{path}: no such file, and no such folder {path.parent}")
     if not os.access(path.parent, os.R_OK | os.X_OK):
         raise DataError(f"{path}: cannot be read: no permission in {path.parent}")
-    raise DataError(
-        f"{path}: no such file{_nearest_beside(path)} (nor one with {', '.join(COMPRESSED)} added)"
-    )
+    other = _nearest_beside(path) or f" (nor one with {', '.join(COMPRESSED)} added)"
+    raise DataError(f"{path}: no such file{other}")
 
 
 def open_bytes(path: Path) -> BinaryIO:

@@ -174,8 +174,23 @@ def test_files_are_looked_for_in_the_folder_then_here(folder: Path, monkeypatch:
     assert find_named("text.csv", folder) == folder / "text.csv"
     assert find_named("here.csv", folder) == Path("here.csv")
     assert find_named("text.csv", None) == Path("text.csv")
-    with pytest.raises(DataError, match=r"data/nowhere\.csv: no such file"):
-        find_named("nowhere.csv", folder)
+    missing = rf"^\w+: no such file \(.*\)\. It is not in the folder of data sets, {folder}, either$"
+    with pytest.raises(DataError, match=missing):
+        find_named("zzzzzzzz", folder)
+
+
+def test_a_close_name_is_offered_from_both_places(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder.parent)
+    (folder.parent / "reviews.csv").write_text("a")
+    with pytest.raises(DataError, match=r"^reveiws\.csv: no such file; did you mean 'reviews\.csv'\?$"):
+        find_named("reveiws.csv", folder)
+    (folder / "questions.csv").write_text("a")
+    with pytest.raises(
+        DataError, match=rf"\? {folder}/qestions\.csv: no such file; did you mean 'questions\.csv'\?$"
+    ):
+        find_named("qestions.csv", folder)
+    with pytest.raises(DataError, match=r"/none/a\.csv: no such file, and no such folder [^ ]*/none$"):
+        find_named(str(folder / "none" / "a.csv"), folder)  # said once
 
 
 def test_a_folder_is_asked_for_only_where_one_is_needed(

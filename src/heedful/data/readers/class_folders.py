@@ -88,16 +88,25 @@ def find_named(name: str, root: Path | None) -> Path:
     Raises:
         DataError: if there is none.
     """
+    if root is None or os.path.isabs(name):
+        return found_data(name)
     try:
-        return found_data(name if root is None else root / name)
-    except DataError:
-        if root is None:
+        return found_data(root / name)
+    except DataError as error:
+        if os.path.lexists(root / name) and not os.path.lexists(name):
+            with contextlib.suppress(DataError):
+                return found_data(name)  # it may be compressed
             raise
-        with contextlib.suppress(DataError):
-            return found_data(name)
+        inside = str(error)
+    try:
+        return found_data(name)
+    except DataError as error:
         if os.path.lexists(name):
-            return found_data(name)  # which says what is wrong with it
-        raise
+            raise  # it says what is wrong with it
+        offered = [message for message in (str(error), inside) if "did you mean" in message]
+        if offered:
+            raise DataError(" ".join(offered)) from None
+        raise DataError(f"{error}. It is not in the folder of data sets, {root}, either") from None
 
 
 def sum_of_folder(folder: Path) -> str:
