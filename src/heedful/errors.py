@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from numbers import Integral
 from typing import ClassVar
 
 
@@ -139,6 +140,30 @@ def check_known(
     """
     if name not in known:
         raise error(f"{problem}; {nearest(str(name), tuple(known))}" if known else problem)
+
+
+def checked_whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return an argument as an int, or refuse what is no whole number in a range.
+
+    Whole numbers of NumPy are some; True and False are none.
+
+    Args:
+        name: of the argument, for the message.
+        value: what was given.
+        least: the smallest that is accepted.
+        most: the largest; None for any.
+
+    Returns:
+        The number.
+
+    Raises:
+        UsageError: if it is not accepted.
+    """
+    number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    if number is None or number < least or (most is not None and number > most):
+        bounds = f"of {least} or more" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{name} must be a whole number {bounds}; got {value!r:.60}")
+    return number
 
 
 def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:

@@ -185,7 +185,7 @@ def test_the_longest_text_is_honored(folder: Path) -> None:
     assert model.max_seq_length == whole
     model.max_seq_length = 5
     assert np.abs(model.encode([text]) - model.encode(["A lovely film"])).max() > 1e-6
-    with pytest.raises(UsageError, match="max_tokens must be 1 or more"):
+    with pytest.raises(UsageError, match="max_tokens must be a whole number of 1 or more"):
         model.max_seq_length = 0
 
 

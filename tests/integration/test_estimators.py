@@ -136,7 +136,7 @@ def test_long_texts_are_refused_or_cut_as_asked(texts: TextClassifier, tmp_path:
     assert (cut.truncated, cut.tokens) == (True, (400,))
     raised = from_pretrained(tmp_path / "model", max_tokens=401).answer(long)[0]
     assert (raised.truncated, raised.tokens) == (False, (401,))
-    with pytest.raises(UsageError, match="max_tokens must be 1 or more; got 0"):
+    with pytest.raises(UsageError, match="max_tokens must be a whole number of 1 or more; got 0"):
         from_pretrained(tmp_path / "model", max_tokens=0)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from heedful import errors
@@ -12,6 +15,7 @@ from heedful.errors import (
     MissingExtraError,
     UsageError,
     check_known,
+    checked_whole,
     nearest,
 )
 
@@ -81,3 +85,18 @@ def test_many_names_are_cut_and_none_are_not_listed() -> None:
     assert len(nearest("zzz", many)) < 6_000
     with pytest.raises(UsageError, match=r"^a number has no classes$"):
         check_known("a", (), "a number has no classes")
+
+
+@pytest.mark.parametrize("value", [2, np.int64(2), np.uint8(2)])
+def test_a_whole_number_of_any_library_becomes_an_int(value: object) -> None:
+    assert type(checked_whole("count", value, 1, 2)) is int
+
+
+@pytest.mark.parametrize(
+    "value", [0, -1, 3, 10**30, True, 2.0, 1.5, math.nan, "2", b"2", None, [2], 2j, np.float32(2)]
+)
+def test_what_is_no_whole_number_in_the_range_is_refused(value: object) -> None:
+    with pytest.raises(UsageError, match=r"^count must be a whole number from 1 to 2; got .{1,60}$"):
+        checked_whole("count", value, 1, 2)
+    with pytest.raises(UsageError, match=r"^count must be a whole number of 1000000 or more; got "):
+        checked_whole("count", value if value != 10**30 else 2, 1_000_000)

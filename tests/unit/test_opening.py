@@ -58,7 +58,7 @@ def test_limits_are_those_of_either_engine(folder: Path) -> None:
     for engine in ("runtime", "torch"):
         model = open_model(folder, engine, max_tokens=2, truncate="error")  # type: ignore[arg-type]
         assert (model.reading.max_tokens, model.reading.refuses_long) == (2, True)
-        with pytest.raises(UsageError, match="max_tokens must be 1 or more; got 0"):
+        with pytest.raises(UsageError, match="max_tokens must be a whole number of 1 or more; got 0"):
             open_model(folder, engine, max_tokens=0)  # type: ignore[arg-type]
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from heedful.errors import UsageError
+from heedful.errors import UsageError, checked_whole
 from heedful.explain.methods.answer_function import Kept, Question
 
 PairOfWords = tuple[list[str], ...]
@@ -159,8 +159,7 @@ def deletion_of(
     Raises:
         UsageError: if an argument is out of range, or weights and words differ in number.
     """
-    if k < 1 or draws < 1:
-        raise UsageError(f"k and draws must be at least 1; got k={k}, draws={draws}.")
+    k, draws = checked_whole("k", k, 1), checked_whole("draws", draws, 1)
     flat, places = question.flat(weights), question.places
     if len(places) < 2:
         return None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import UsageError
+from heedful.errors import UsageError, checked_whole
 from heedful.model.model import Model
 from heedful.model.training_examples import KeptExamples, projected, unit
 from heedful.runtime.runtime_reading import each_request, texts_of
@@ -91,8 +91,7 @@ def check_count(count: int) -> None:
 
     Raises UsageError if it is not from 1 to 100.
     """
-    if type(count) is not int or not 1 <= count <= MOST:
-        raise UsageError(f"neighbors must be a whole number from 1 to {MOST}; got {count!r:.60}")
+    checked_whole("neighbors", count, 1, MOST)
 
 
 def neighbors(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeVar
 
-from heedful.errors import UsageError
+from heedful.errors import UsageError, checked_whole
 from heedful.model.answers import Read
 from heedful.text.tokenize import Tokenizer
 
@@ -88,9 +88,8 @@ class Limits:
         Raises:
             UsageError: if the limit is below 1.
         """
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise UsageError(f"max_tokens must be 1 or more; got {self.max_tokens}")
-        given = {"max_tokens": self.max_tokens, "truncate": self.truncate}
+        longest = None if self.max_tokens is None else checked_whole("max_tokens", self.max_tokens, 1)
+        given = {"max_tokens": longest, "truncate": self.truncate}
         record: Any = text
         changed: S = replace(record, **{name: value for name, value in given.items() if value is not None})
         return changed

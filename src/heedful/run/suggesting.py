@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.data.examples import Corpus, Example
-from heedful.errors import UsageError
+from heedful.errors import checked_whole
 from heedful.tasks import Predictor
 
 By = Literal["margin", "entropy", "random"]
@@ -116,8 +116,7 @@ def suggest(
         UsageError: if count or candidates is below 1.
     """
     for name, value in (("count", count), ("candidates", candidates)):
-        if value < 1:
-            raise UsageError(f"{name} must be 1 or more; got {value}")
+        checked_whole(name, value, 1)
     distinct: dict[tuple[str, ...], Example] = {}
     for example in pool.examples:
         if all(text.strip() for text in example.texts):

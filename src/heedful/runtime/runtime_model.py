@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from heedful.errors import UsageError
+from heedful.errors import UsageError, checked_whole
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.decisions import Decision
 from heedful.model.engine import NO_NETWORK
@@ -161,11 +161,9 @@ class RuntimeModel(Model[Block, Answered]):
             The model; its answers are the same to the last bit.
 
         Raises:
-            UsageError: if there is to be no thread.
+            UsageError: if it is no whole number of 1 or more.
         """
-        if threads < 1:
-            raise UsageError(f"threads must be 1 or more; got {threads}")
-        return self._with(self.reading, self.program, threads)
+        return self._with(self.reading, self.program, checked_whole("threads", threads, 1))
 
     def remembering(self, megabytes: int) -> Self:
         """Return a model that keeps what its network makes of single words in so much memory; the weights are shared.
@@ -177,11 +175,9 @@ class RuntimeModel(Model[Block, Answered]):
             The model; its answers are the same to the last bit.
 
         Raises:
-            UsageError: if it is less than nothing.
+            UsageError: if it is no whole number of 0 or more.
         """
-        if megabytes < 0:
-            raise UsageError(f"megabytes must be 0 or more; got {megabytes}")
-        program = self.program.remembering(megabytes << 20)
+        program = self.program.remembering(checked_whole("megabytes", megabytes, 0) << 20)
         return self._with(self.reading, program, self.threads)
 
     def _with(self, reading: RuntimeReading, program: Program, threads: int) -> Self:

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from heedful.errors import ArtifactError, UsageError, check_known
+from heedful.errors import ArtifactError, UsageError, check_known, checked_whole
 from heedful.storage.fields import Fields, damaged, is_table, parsed
 from heedful.text.pieces import PIECES_KIND, PieceVocabulary
 from heedful.text.unknown_words import Nearest, NgramRule
@@ -105,8 +105,7 @@ class Vocabulary:
         Raises:
             UsageError: if a setting is out of range.
         """
-        if min_count < 1:
-            raise UsageError(f"min_count: expected at least 1, got {min_count}")
+        checked_whole("min_count", min_count, 1)
         folded: Counter[str] = Counter()
         for word, count in counts.items():
             folded[word.lower() if lowercase else word] += count

@@ -102,8 +102,8 @@ def test_fewer_than_two_words_leave_nothing_to_compare(words):
     ("weights", "more", "message"),
     [
         ([[1.0]], {}, "one number a word"),
-        (WEIGHTS, {"k": 0}, "at least 1"),
-        (WEIGHTS, {"draws": 0}, "at least 1"),
+        (WEIGHTS, {"k": 0}, "of 1 or more"),
+        (WEIGHTS, {"draws": 0}, "of 1 or more"),
     ],
 )
 def test_wrong_arguments_are_refused(weights, more, message):

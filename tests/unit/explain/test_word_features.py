@@ -73,7 +73,7 @@ def test_features_are_what_the_network_recorded(encoder: str) -> None:
 def test_what_a_model_or_a_text_lacks_is_named() -> None:
     with pytest.raises(UsageError, match=r"no text has the word 'ship'; the first one is read as: the glass"):
         model().features_of("ship", [FIRST])
-    with pytest.raises(UsageError, match="count must be 1 or more"):
+    with pytest.raises(UsageError, match="count must be a whole number of 1 or more"):
         model().features_of("glass", [FIRST], 0)
     with pytest.raises(UsageError, match="expected at least one attention"):
         WordFeatures("a", (("a",),), (0,))

@@ -84,6 +84,19 @@ def test_a_text_that_is_too_long(saved: Any) -> None:
         model.limited(max_tokens=0)
 
 
+@pytest.mark.parametrize("value", [1.5, float("nan"), "2", True, [2], None, -1])
+def test_numbers_that_are_none_are_refused(saved: Any, value: Any) -> None:
+    model = load(saved(of_task("text"))[1])
+    for change in (model.threaded, model.remembering, lambda each: model.limited(each or 0)):
+        with pytest.raises(UsageError, match=r"must be a whole number of [01] or more; got"):
+            change(value)
+    if not isinstance(value, str):
+        with pytest.raises(
+            UsageError, match=r"^tree: expected what separates the levels of a class, such as /; got"
+        ):
+            model.in_tree(value)
+
+
 @pytest.mark.parametrize("request_", [None, 3, ["a"], ("a", "b", "c"), "ab"])
 def test_what_is_no_pair_is_refused(saved: Any, request_: object) -> None:
     made, path = saved({"task": "pair"})

@@ -12,7 +12,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.scenes.clauses import WordLimits, text_of
 from heedful.data.scenes.meaning import LABELS, Label, label_of
 from heedful.data.scenes.pairings import PAIRINGS, Pairing
-from heedful.errors import UsageError, check_known
+from heedful.errors import UsageError, check_known, checked_whole
 from heedful.storage import write_text
 
 # So many draws in a row without a new pair mean that there are no more.
@@ -58,8 +58,7 @@ def generate(
     """
     sizes = {"train": train, "dev": dev, "test": test}
     for name, size in sizes.items():
-        if size < 0:
-            raise UsageError(f"{name} must be 0 or more pairs; got {size}")
+        checked_whole(name, size, 0)
     for name in only:
         check_known(name, PAIRINGS, f"only: unknown phenomenon {name!r}")
     names = tuple(only) or tuple(PAIRINGS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from heedful.errors import UsageError, check_known
+from heedful.errors import UsageError, check_known, checked_whole
 from heedful.explain.attribution import Attribution
 from heedful.explain.methods.answer_function import Question
 from heedful.explain.methods.deletion import ORDERS, occlusion, shapley
@@ -32,10 +32,8 @@ class Sampling:
     rough: bool = False
 
     def __post_init__(self) -> None:
-        if self.orders < 1 or self.seed < 0:
-            raise UsageError(
-                f"samples must be 1 or more and seed 0 or more; got samples={self.orders}, seed={self.seed}"
-            )
+        object.__setattr__(self, "orders", checked_whole("samples", self.orders, 1))
+        object.__setattr__(self, "seed", checked_whole("seed", self.seed, 0))
 
 
 @dataclass(frozen=True)

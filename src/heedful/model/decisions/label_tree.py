@@ -36,10 +36,9 @@ class LabelTree:
     at_least: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.separator:
-            raise UsageError(
-                "tree: expected what separates the levels of a class, such as /; got an empty text"
-            )
+        if not isinstance(self.separator, str) or not self.separator:
+            got = f"{self.separator!r:.40}" if self.separator != "" else "an empty text"
+            raise UsageError(f"tree: expected what separates the levels of a class, such as /; got {got}")
         if not any(self.separator in label for label in self.labels):
             raise UsageError(
                 f"tree: no class of this model has {self.separator!r:.40} in its name; expected names such as "

@@ -12,11 +12,12 @@ from torch import Tensor
 
 from heedful.data.batching import collate
 from heedful.data.examples import Example
-from heedful.errors import UsageError
+from heedful.errors import UsageError, checked_whole
 from heedful.explain.legends import caption
 from heedful.explain.policy_steps import PolicySteps
 from heedful.explain.word_features import FeatureMap, FeatureShares, WordFeatures, feature_map, feature_shares
 from heedful.model.answers import AnyAnswer
+from heedful.model.text_reading import listed
 from heedful.structures import SideTrace
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def read_features(
     Raises:
         UsageError: if no sentence has the word, or the model has no weights feature by feature.
     """
-    if count < 1:
-        raise UsageError(f"count must be 1 or more; got {count}")
-    read = [trace_sentence(predictor, text) for text in texts]
+    count = checked_whole("count", count, 1)
+    read = [trace_sentence(predictor, text) for text in listed(texts, "texts")]
     found = [(words, trace, place) for words, trace in read if (place := _place(words, word)) is not None]
     if not found:
         named = " ".join(read[0][0]) if read else ""

@@ -93,7 +93,7 @@ def test_more_words_more_vocabulary() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"train": -1}, "train must be 0 or more"),
+        ({"train": -1}, "train must be a whole number of 0 or more"),
         ({"nouns": 13}, "nouns must be 2 to 12"),
         ({"activities": 2}, "activities must be 3 to 10"),
         ({"only": ["voices"]}, "did you mean 'voice'"),

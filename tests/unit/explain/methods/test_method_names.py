@@ -113,7 +113,7 @@ def test_what_is_wrong_is_named() -> None:
         UsageError, match="no explanation by gradient; choose contributions, occlusion or shapley"
     ):
         attribute("gradient", question)
-    with pytest.raises(UsageError, match="samples must be 1 or more"):
+    with pytest.raises(UsageError, match="samples must be a whole number of 1 or more"):
         MethodChoice("shapley", Sampling(0))
     with pytest.raises(UsageError, match="finite"):
         attribute("occlusion", Question((("a",),), lambda choices: [np.nan] * len(choices), "the value"))
