@@ -5,11 +5,14 @@ A message names the argument or the file, row and field; says what was expected 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
 from numbers import Integral
 from typing import ClassVar
+
+MOST_AT_ONCE = 1_024
+"""Threads or processes that a user may ask for: of tens of thousands a system starts none, and says so in odd ways."""
 
 
 class ExitCode(IntEnum):
@@ -164,6 +167,27 @@ def checked_whole(name: str, value: object, least: int, most: int | None = None)
         bounds = f"of {least} or more" if most is None else f"from {least} to {most}"
         raise UsageError(f"{name} must be a whole number {bounds}; got {value!r:.60}")
     return number
+
+
+def checked_list(name: str, value: object, what: str) -> list[object]:
+    """Return an argument as a list, or refuse what is none, as a single string or a table is none.
+
+    Args:
+        name: of the argument, for the message.
+        value: what was given; anything else that can be gone through, an array of NumPy for instance, is a list.
+        what: its items, as a noun in the plural.
+
+    Returns:
+        The list.
+
+    Raises:
+        UsageError: if it is none.
+    """
+    if isinstance(value, str):
+        raise UsageError(f"{name}: expected a list of {what}, got one string: write [{value!r:.80}]")
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
+        raise UsageError(f"{name}: expected a list of {what}; got {value!r:.60}")
+    return list(value)
 
 
 def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:

@@ -172,3 +172,15 @@ def test_one_label_alone_is_learned_from_python() -> None:
     both = (found.astype(bool) & gold).sum()
     expected = 2 * both / (found.sum() + gold.sum()) if found.sum() + gold.sum() else 0.0
     assert model.evaluate(TEXTS, y).metrics["micro_f1"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("value", [1.5, {}, {"a": 1}, b"a", True])
+def test_lists_of_names_that_are_none_are_refused(value: Any) -> None:
+    frame = pandas.DataFrame({"text": TEXTS, "price": range(40)})
+    for wrong in ({"features": value}, {"text": value, "features": ["price"]}):
+        with pytest.raises(UsageError, match=r"^(features|text): expected a list of names; got "):
+            TextClassifier(**wrong, **FEW).fit(frame, LABELS)
+    with pytest.raises(UsageError, match=r"^teacher: expected a list of model folders; got "):
+        TextClassifier(**FEW).fit(TEXTS, LABELS, teacher=value)
+    with pytest.raises(UsageError, match=r"^teacher: .*; got an empty list$"):
+        TextClassifier(**FEW).fit(TEXTS, LABELS, teacher=[])

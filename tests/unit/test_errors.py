@@ -15,6 +15,7 @@ from heedful.errors import (
     MissingExtraError,
     UsageError,
     check_known,
+    checked_list,
     checked_whole,
     nearest,
 )
@@ -100,3 +101,18 @@ def test_what_is_no_whole_number_in_the_range_is_refused(value: object) -> None:
         checked_whole("count", value, 1, 2)
     with pytest.raises(UsageError, match=r"^count must be a whole number of 1000000 or more; got "):
         checked_whole("count", value if value != 10**30 else 2, 1_000_000)
+
+
+@pytest.mark.parametrize("value", [["a", "b"], ("a", "b"), np.array(["a", "b"]), iter("ab")])
+def test_anything_that_can_be_gone_through_is_a_list(value: object) -> None:
+    assert checked_list("features", value, "names") == ["a", "b"]
+
+
+@pytest.mark.parametrize("value", [1.5, None, {}, {"a": 1}, b"ab", 3])
+def test_what_is_no_list_is_refused(value: object) -> None:
+    with pytest.raises(UsageError, match=r"^features: expected a list of names; got "):
+        checked_list("features", value, "names")
+    with pytest.raises(
+        UsageError, match=r"^features: expected a list of names, got one string: write \['a'\]$"
+    ):
+        checked_list("features", "a", "names")

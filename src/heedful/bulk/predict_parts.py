@@ -13,7 +13,7 @@ from heedful.bulk.output_folder import SIDE, OutputFolder
 from heedful.bulk.part_files import PredictionPart, find_files, list_parts
 from heedful.bulk.part_task import Order, PartForm, RowCounts, layout_of, prepare_parts
 from heedful.data.readers.reading import FileReading
-from heedful.errors import UsageError
+from heedful.errors import MOST_AT_ONCE, UsageError, checked_whole
 from heedful.machine.crew import each_done
 from heedful.storage.manifest import manifest_checksum
 from heedful.storage.named_models import find_model
@@ -101,12 +101,14 @@ def predict_parts(
         The counts over all parts, those of earlier runs included.
 
     Raises:
-        UsageError: if the files do not fit together, or the folder holds other predictions.
+        UsageError: if the files do not fit together, the folder holds other predictions, or so many processes cannot
+            be.
         DataError: naming file and row, if a file cannot be read, or a row has no prediction.
         ArtifactError: if the model is missing or damaged.
         OutputError: if something cannot be written.
     """
     reading, form = reading or FileReading(), form or PartForm()
+    checked_whole("jobs", jobs, 1, MOST_AT_ONCE)
     if reading.on_missing == "skip":
         raise UsageError(
             "--on-missing skip: choose error or empty; --bad-rows skip skips rows without a text"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from heedful.cli.guards import PATH, WRITTEN, WrittenPath
-from heedful.errors import Interrupted
+from heedful.errors import MOST_AT_ONCE, Interrupted
 from heedful.machine import threads
 
 if TYPE_CHECKING:
@@ -31,7 +31,9 @@ def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def number_option(name: str, default: int, help_text: str, *, smallest: int = 1) -> Callable[[F], F]:
+def number_option(
+    name: str, default: int, help_text: str, *, smallest: int = 1, largest: int | None = None
+) -> Callable[[F], F]:
     """Return an option that takes a whole number.
 
     Args:
@@ -39,11 +41,12 @@ def number_option(name: str, default: int, help_text: str, *, smallest: int = 1)
         default: its value where it is not given; the help shows it.
         help_text: what the number means.
         smallest: the smallest number that is allowed.
+        largest: the largest; None for any.
 
     Returns:
         The decorator.
     """
-    kind = click.IntRange(min=smallest)
+    kind = click.IntRange(smallest, largest)
     return click.option(*name.split(), type=kind, default=default, show_default=True, help=help_text)
 
 
@@ -195,7 +198,7 @@ cache_option = click.option(
 )
 threads_option = click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_AT_ONCE),
     expose_value=False,
     callback=_begin_threads,
     help="Number of threads for computation. The default is OMP_NUM_THREADS, or as many as the quota of the "

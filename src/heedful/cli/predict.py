@@ -28,7 +28,7 @@ from heedful.cli.options import (
 )
 from heedful.cli.output import RowPrinter, print_json, print_note
 from heedful.cli.reading_options import reading_options_of_predict
-from heedful.errors import UsageError
+from heedful.errors import MOST_AT_ONCE, UsageError
 
 if TYPE_CHECKING:
     from heedful.bulk.batch_answers import ModelOptions
@@ -217,7 +217,7 @@ class Many:
 )
 @click.option(
     "--jobs",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_AT_ONCE),
     help="Predict for many files: --input is a file or a pattern in quotes such as 'part-*.parquet', and --output a "
     "folder. This many processes predict at the same time, each with one thread.",
 )

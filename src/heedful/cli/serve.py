@@ -11,7 +11,7 @@ import click
 from heedful.cli.option_groups import TextLimits, grouped
 from heedful.cli.options import PATH, limit_options, threads_option
 from heedful.cli.output import shown
-from heedful.errors import MissingExtraError
+from heedful.errors import MOST_AT_ONCE, MissingExtraError
 from heedful.machine.serving_key import KEY, SHORTEST_KEY, is_local
 
 
@@ -89,7 +89,7 @@ class _Callers:
 )
 @click.option(
     "--workers",
-    type=click.IntRange(1, 1_024),
+    type=click.IntRange(1, MOST_AT_ONCE),
     default=1,
     show_default=True,
     help="Processes that answer on the same port. One process uses little more than one core. Each has its own copy of "

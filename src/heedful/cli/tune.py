@@ -24,6 +24,7 @@ from heedful.cli.options import (
 from heedful.cli.output import print_json
 from heedful.cli.reading_options import own_file_options
 from heedful.cli.run_folders import kept_folder
+from heedful.errors import MOST_AT_ONCE
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Trials:
     "batches.size=16,32,64. May be repeated.",
 )
 @click.option("--space", type=PATH, help="TOML file with ranges and lists, in the tables of a recipe.")
-@number_option("--jobs", 1, "Number of trials that run at the same time.")
+@number_option("--jobs", 1, "Number of trials that run at the same time.", largest=MOST_AT_ONCE)
 @click.option("--no-prune", is_flag=True, help="Train every trial to its end, also poor ones.")
 @click.option(
     "--test", is_flag=True, help="At the end, measure the model of the best trial once on the test split."

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from heedful.errors import UsageError
+from heedful.errors import UsageError, checked_list
 from heedful.estimators.columns import rows_of
 from heedful.estimators.estimator import How
 from heedful.estimators.example_weights import example_weights
@@ -269,4 +269,8 @@ def _names(teacher: AnyTeacher) -> list[str]:
     """Return what the settings call a teacher."""
     if callable(teacher):
         return [f"python:{getattr(teacher, '__name__', type(teacher).__name__)}"]
-    return [str(teacher)] if isinstance(teacher, str | Path) else [str(one) for one in teacher]
+    if isinstance(teacher, str | Path):
+        return [str(teacher)]
+    if names := checked_list("teacher", teacher, "model folders"):
+        return [str(one) for one in names]
+    raise UsageError("teacher: expected a model folder or more, a file or a function; got an empty list")

@@ -15,7 +15,7 @@ from heedful.baselines.run_baselines import Beside, beside_source, or_warning
 from heedful.data.column_features import doubts_about_columns
 from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.folds import shared_with_training
-from heedful.errors import DataError, UsageError, checked_whole
+from heedful.errors import MOST_AT_ONCE, DataError, UsageError, checked_whole
 from heedful.estimators.example_weights import weighted
 from heedful.estimators.has_settings import refuse_file_settings
 from heedful.estimators.saved_estimator import Model, SavedEstimator
@@ -243,7 +243,7 @@ class Estimator(SavedEstimator[Model]):
 
     def _use_threads(self) -> None:
         if self.threads is not None:
-            threads.begin(checked_whole("threads", self.threads, 1))
+            threads.begin(checked_whole("threads", self.threads, 1, MOST_AT_ONCE))
             threads.settle()
 
     def evaluate(self, X: object, y: object) -> Report:

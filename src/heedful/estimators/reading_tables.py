@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heedful.data.examples import Corpus
 from heedful.data.readers.reading import OnMissing
 from heedful.data.readers.text_fields import read_requests
-from heedful.errors import UsageError
+from heedful.errors import UsageError, checked_list
 from heedful.estimators.columns import rows_of
 from heedful.estimators.table_columns import TableColumns, named_texts
 from heedful.features.feature_kinds import wanted_columns
@@ -90,11 +90,7 @@ class ReadsTables:
     def _features(self) -> tuple[str, ...]:
         """Return the columns beside the text that the settings name."""
         if self.features is not None:
-            if isinstance(self.features, str):
-                raise UsageError(
-                    f"features: expected a list of names, got one string: write [{self.features!r}]"
-                )
-            return tuple(map(str, self.features))
+            return tuple(map(str, checked_list("features", self.features, "names")))
         given = self._config.data.features if isinstance(self._config, RunConfig) else ()
         return tuple(self._settings.get("data__features") or given)
 

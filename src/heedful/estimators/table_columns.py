@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, UsageError, checked_list, nearest
 from heedful.estimators.columns import rows_of
 from heedful.features.cells import Cell, plain_cell
 from heedful.features.feature_kinds import Wanted, refuse_roles
@@ -28,7 +28,7 @@ def named_texts(text: str | Sequence[str] | None, *, pair: bool) -> tuple[str, .
     """
     if text is None:
         return ()
-    names = (text,) if isinstance(text, str) else tuple(map(str, text))
+    names = (text,) if isinstance(text, str) else tuple(map(str, checked_list("text", text, "names")))
     if len(names) != 1 + pair:
         wanted = "the names of two columns" if pair else "the name of one column"
         raise UsageError(f"text: expected {wanted}, got {text!r:.80}")

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from heedful.errors import UsageError, checked_whole
+from heedful.errors import MOST_AT_ONCE, UsageError, checked_whole
 from heedful.model.answers import Answer, LabelsAnswer, TagsAnswer
 from heedful.model.decisions import Decision
 from heedful.model.engine import NO_NETWORK
@@ -155,15 +155,15 @@ class RuntimeModel(Model[Block, Answered]):
         """Return a model that computes blocks of 64 requests on several threads; the network is shared.
 
         Args:
-            threads: how many, at least 1.
+            threads: how many, 1 to 1,024.
 
         Returns:
             The model; its answers are the same to the last bit.
 
         Raises:
-            UsageError: if it is no whole number of 1 or more.
+            UsageError: if it is no such number.
         """
-        return self._with(self.reading, self.program, checked_whole("threads", threads, 1))
+        return self._with(self.reading, self.program, checked_whole("threads", threads, 1, MOST_AT_ONCE))
 
     def remembering(self, megabytes: int) -> Self:
         """Return a model that keeps what its network makes of single words in so much memory; the weights are shared.

@@ -194,14 +194,17 @@ class WordValues:
     ) -> None:
         """Keep the words that are not kept yet, and compute those of them that another thread has made forgotten."""
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
-        if len(self._places) + len(first.keys() - self._places.keys()) > self._room:
-            self._forget(self._room // 2 if len(first) <= self._room // 2 else 0)
-        new = [key for key in first if key not in self._places]
-        if len(self._places) + len(new) > self._room or not self._tables:
+        needed = len(self._places) + len(first.keys() - self._places.keys())
+        if needed > self._room or not self._tables:
             widths = {name: x.shape[1] for name, x in (values or self._tables).items()}
-            self._room = max(len(new), self._memory // (4 * max(sum(widths.values()), 1)))
-            self._asked, self._places = np.zeros(self._room, np.int64), {}
-            self._tables = {name: np.empty((self._room, width), np.float32) for name, width in widths.items()}
+            most = self._memory // (4 * max(sum(widths.values()), 1))
+            if self._room < most or not self._tables:
+                self._take_room(min(most, max(needed, 2 * self._room)), widths)
+            if needed > self._room:
+                self._forget(self._room // 2 if len(first) <= self._room // 2 else 0)
+            if len(first) > self._room:
+                self._take_room(len(first), widths)
+        new = [key for key in first if key not in self._places]
         ahead = [key for key in new if key in rows]
         self._add(ahead, values, [rows[key] for key in ahead])
         if forgotten := [key for key in new if key not in rows]:
@@ -214,6 +217,16 @@ class WordValues:
             x.take(rows, axis=0, out=self._tables[name][start:stop], mode="clip")
         self._asked[start:stop] = 0
         self._places.update(zip(keys, range(start, stop), strict=True))
+
+    def _take_room(self, count: int, widths: Mapping[str, int]) -> None:
+        """Take room for so many words, and keep those that there are."""
+        kept, self._room = len(self._places), count
+        asked, tables = self._asked, self._tables
+        self._asked = np.zeros(count, np.int64)
+        self._tables = {name: np.empty((count, width), np.float32) for name, width in widths.items()}
+        self._asked[:kept] = asked[:kept]
+        for name, table in tables.items():
+            self._tables[name][:kept] = table[:kept]
 
     def _forget(self, count: int) -> None:
         """Keep the words that were asked for most often, and count half of how often that was."""

@@ -88,13 +88,23 @@ def test_a_text_that_is_too_long(saved: Any) -> None:
 def test_numbers_that_are_none_are_refused(saved: Any, value: Any) -> None:
     model = load(saved(of_task("text"))[1])
     for change in (model.threaded, model.remembering, lambda each: model.limited(each or 0)):
-        with pytest.raises(UsageError, match=r"must be a whole number of [01] or more; got"):
+        with pytest.raises(UsageError, match=r"must be a whole number (of [01] or more|from 1 to 1024); got"):
             change(value)
     if not isinstance(value, str):
         with pytest.raises(
             UsageError, match=r"^tree: expected what separates the levels of a class, such as /; got"
         ):
             model.in_tree(value)
+
+
+def test_ends_of_ranges(saved: Any) -> None:
+    model = load(saved(of_task("text"))[1])
+    texts = ["a good film", "film", "bad"] * 50
+    wanted = list(model.predict(texts))
+    for changed in (model.threaded(1_024), model.remembering(10**30), model.limited(10**9)):
+        assert list(changed.predict(texts)) == wanted
+    with pytest.raises(UsageError, match=r"^threads must be a whole number from 1 to 1024; got 1025$"):
+        model.threaded(1_025)
 
 
 @pytest.mark.parametrize("request_", [None, 3, ["a"], ("a", "b", "c"), "ab"])

@@ -71,6 +71,15 @@ def test_a_full_memory_forgets_and_a_larger_text_still_fits() -> None:
     assert sum(map(len, compute.asked)) == 11  # of 12 words that were asked for, one was still kept
 
 
+def test_memory_is_taken_as_words_come() -> None:
+    compute = Counting()
+    values = WordValues(compute, memory=10**30)  # more than any array can be
+    for asked in ((1,), (2, 3), tuple(range(40)), (3, 39, 1), tuple(range(35, 45))):
+        assert values.of(ids(*asked), ())["own"][:, 1].tolist() == list(asked)
+    assert sum(map(len, compute.asked)) == 45  # each of them once
+    assert values.counts.kept == 45
+
+
 def test_without_memory_every_word_is_computed_and_the_same() -> None:
     compute = Counting()
     values, kept = WordValues(compute, memory=0), WordValues(Counting())

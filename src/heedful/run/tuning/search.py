@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heedful.errors import HeedfulError, Interrupted, UsageError
+from heedful.errors import MOST_AT_ONCE, HeedfulError, Interrupted, UsageError, checked_whole
 from heedful.machine import threads
 from heedful.machine.child import Failed
 from heedful.machine.crew import Manner, each_done
@@ -132,9 +132,12 @@ def run_search(
         The study.
 
     Raises:
-        UsageError: if the settings cannot be searched, or the folder holds another search.
+        UsageError: if the settings cannot be searched, the folder holds another search, or a number is none that
+            can be.
         Interrupted: when asked to stop; everything is kept.
     """
+    checked_whole("trials", trials, 0)
+    checked_whole("jobs", jobs, 1, MOST_AT_ONCE)
     if search.config.data.protocol == "paper":
         raise UsageError(
             "with data.protocol='paper' the dev split is the test split, on which no setting may be chosen; "

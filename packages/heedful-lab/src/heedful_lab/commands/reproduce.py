@@ -24,6 +24,7 @@ from heedful.cli.options import (
     set_option,
 )
 from heedful.cli.output import print_json
+from heedful.errors import MOST_AT_ONCE
 
 if TYPE_CHECKING:
     from heedful_lab.reproduce import Budget, Order
@@ -102,7 +103,7 @@ class Making:
 @click.option("--folds", type=click.IntRange(min=1), help="Run only the first N folds.")
 @click.option("--rows", help="Make only these rows, separated by commas.")
 @click.option("--columns", help="Make only these columns, by their keys, separated by commas.")
-@number_option("--jobs", 1, "Number of runs at the same time.")
+@number_option("--jobs", 1, "Number of runs at the same time.", largest=MOST_AT_ONCE)
 @click.option("--no-run", is_flag=True, help="Write the tables from the existing runs, and run nothing.")
 @click.option(
     "--model",

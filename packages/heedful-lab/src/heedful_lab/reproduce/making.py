@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.errors import MissingExtraError, UsageError, check_known
+from heedful.errors import MOST_AT_ONCE, MissingExtraError, UsageError, check_known, checked_whole
 from heedful.machine.executors import Executor
 from heedful.run.recipe_files import load_config
 from heedful.storage import write_text
@@ -60,9 +60,10 @@ def make(table: Table, order: Order, *, jobs: int = 1, executor: Executor | None
         The figures, and what failed.
 
     Raises:
-        UsageError: if the table is made by another command, or not at all.
+        UsageError: if the table is made by another command, or not at all, or so many runs cannot go side by side.
         Interrupted: when asked to stop; the same call goes on.
     """
+    checked_whole("jobs", jobs, 1, MOST_AT_ONCE)
     data, out, budget, run, print_line = order.data, order.out, order.budget, order.run, order.print_line
     _refuse_foreign(table, run=run)
     cells = plan_cells(table, budget)
