@@ -50,6 +50,10 @@ def occlusion(question: Question) -> Attribution:
 
 ORDERS = 50
 """Random orders of the words that are tried by default."""
+MOST_ORDERS = 100_000
+"""More would take days, and their error is below a hundredth of what one order gives."""
+_PAIRS = 128
+"""Pairs of orders whose choices of words are computed at once."""
 _EXACT = 8
 """Up to so many words all choices of words are computed, 256 texts, and there is no error."""
 
@@ -63,7 +67,8 @@ def shapley(question: Question, *, orders: int = ORDERS, seed: int = 0) -> Attri
 
     Args:
         question: what is asked.
-        orders: how many random orders are tried; an odd number counts as one more, and fewer than 4 as 4.
+        orders: how many random orders are tried, at most 100,000; an odd number counts as one more, and fewer than 4
+            as 4.
         seed: of the random orders.
 
     Returns:
@@ -74,20 +79,23 @@ def shapley(question: Question, *, orders: int = ORDERS, seed: int = 0) -> Attri
         return _exactly(question, count)
     pairs = max(2, (orders + 1) // 2)
     generator = np.random.default_rng(seed)
-    drawn = np.array([generator.permutation(count) for _ in range(pairs)])
-    both = np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(2 * pairs, count)
-    rank = np.argsort(both, axis=1)  # [orders, P]: where each word stands in the order
-    keep = rank[:, None, :] < np.arange(count + 1)[None, ::-1, None]  # all words first
-    values = question.evaluate(keep.reshape(-1, count)).reshape(2 * pairs, count + 1)[:, ::-1]
-    added = np.take_along_axis(np.diff(values, axis=1), rank, axis=1)
-    means = added.reshape(pairs, 2, count).mean(axis=1)
+    means, ends = np.empty((pairs, count)), (0.0, 0.0)
+    for first in range(0, pairs, _PAIRS):
+        drawn = np.array([generator.permutation(count) for _ in range(min(_PAIRS, pairs - first))])
+        both = np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(-1, count)
+        rank = np.argsort(both, axis=1)  # [orders, P]: where each word stands in the order
+        keep = rank[:, None, :] < np.arange(count + 1)[None, ::-1, None]  # all words first
+        values = question.evaluate(keep.reshape(-1, count)).reshape(-1, count + 1)[:, ::-1]
+        added = np.take_along_axis(np.diff(values, axis=1), rank, axis=1)
+        means[first : first + len(drawn)] = added.reshape(-1, 2, count).mean(axis=1)
+        ends = float(values[0, 0]), float(values[0, -1])
     errors = means.std(axis=0, ddof=1) / np.sqrt(pairs)
     return Attribution(
         "shapley",
         question.of,
         question.by_side(means.mean(axis=0)),
-        whole=float(values[0, -1]),
-        start=float(values[0, 0]),
+        whole=ends[1],
+        start=ends[0],
         errors=question.by_side(errors),
         samples=2 * pairs,
     )

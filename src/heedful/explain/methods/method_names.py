@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from heedful.errors import UsageError, check_known, checked_whole
 from heedful.explain.attribution import Attribution
 from heedful.explain.methods.answer_function import Question
-from heedful.explain.methods.deletion import ORDERS, occlusion, shapley
+from heedful.explain.methods.deletion import MOST_ORDERS, ORDERS, occlusion, shapley
 
 DEFAULT = "contributions"
 METHODS = (DEFAULT, "attention", "gradient", "integrated", "occlusion", "shapley")
@@ -22,7 +22,7 @@ class Sampling:
     """How Shapley values are sampled.
 
     Attributes:
-        orders: random orders of the words.
+        orders: random orders of the words, 1 to 100,000.
         seed: of the random numbers.
         rough: whether the default method computes fewer choices of words, because many texts are added up.
     """
@@ -32,7 +32,7 @@ class Sampling:
     rough: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "orders", checked_whole("samples", self.orders, 1))
+        object.__setattr__(self, "orders", checked_whole("samples", self.orders, 1, MOST_ORDERS))
         object.__setattr__(self, "seed", checked_whole("seed", self.seed, 0))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from heedful.errors import UsageError
-from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling, attribute
+from heedful.explain.methods import METHODS, MethodChoice, Question, Sampling, attribute, deletion
 from heedful.explain.methods.answer_function import Kept
 
 WEIGHTS = np.array([0.5, -0.2, 0.1, 0.0, 0.3, -0.1, 0.05, 0.2, -0.3, 0.15])
@@ -58,6 +58,17 @@ def test_shapley_values_of_a_short_text_are_those_of_the_definition() -> None:
     assert len(game.calls) == 1
     assert len(game.calls[0]) == 2**6, "every choice of words once"
     assert (found.exact, found.gap) == (True, pytest.approx(0))
+
+
+def test_many_orders_are_computed_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = attribute("shapley", Game(10, bonus=0.4).question, Sampling(40, seed=3))
+    monkeypatch.setattr(deletion, "_PAIRS", 3)
+    parts = attribute("shapley", Game(10, bonus=0.4).question, Sampling(40, seed=3))
+    assert np.array_equal(parts.values[0], whole.values[0])
+    assert np.array_equal(parts.errors[0], whole.errors[0])
+    assert (parts.start, parts.whole, parts.samples) == (whole.start, whole.whole, whole.samples)
+    with pytest.raises(UsageError, match=r"^samples must be a whole number from 1 to 100000; got 100001$"):
+        Sampling(100_001)
 
 
 def test_sampled_shapley_values_add_up_and_are_within_their_error() -> None:
@@ -113,7 +124,7 @@ def test_what_is_wrong_is_named() -> None:
         UsageError, match="no explanation by gradient; choose contributions, occlusion or shapley"
     ):
         attribute("gradient", question)
-    with pytest.raises(UsageError, match="samples must be a whole number of 1 or more"):
+    with pytest.raises(UsageError, match="samples must be a whole number from 1 to 100000"):
         MethodChoice("shapley", Sampling(0))
     with pytest.raises(UsageError, match="finite"):
         attribute("occlusion", Question((("a",),), lambda choices: [np.nan] * len(choices), "the value"))
