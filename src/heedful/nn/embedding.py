@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from heedful.attention.derivatives import transformed
 from heedful.attention.dropouts import OwnDropout
 from heedful.attention.randomness import own_generator, uniform_like
 from heedful.errors import UsageError
@@ -164,11 +165,17 @@ class WordEmbedding(Embedding, VectorTables):
         # Id 0 is the padding row: `padding_idx` keeps its gradient, and that of every stand-in, at zero.
         trained_ids = torch.where(is_trained & (ids != 1), ids, 0)
         x = functional.embedding(trained_ids, self.weight, padding_idx=0, sparse=self.sparse)
-        if len(self.frozen):
+        if len(self.frozen) and not self._knows_all(is_trained):
             frozen_ids = torch.where(is_trained, 0, ids - rows)
             extra = self.frozen[frozen_ids].to(x.dtype)
             x = torch.where(is_trained[..., None], x, extra)
         return x
+
+    def _knows_all(self, is_trained: Tensor) -> bool:
+        """Return whether all words of a training batch have trained rows: asking takes less time than further rows."""
+        traced = torch.compiler.is_compiling() or torch.jit.is_tracing() or transformed()
+        plain = type(is_trained) is Tensor and is_trained.is_cpu
+        return self.training and plain and not traced and bool(is_trained.all())
 
 
 def use_dense_gradients(network: nn.Module) -> None:

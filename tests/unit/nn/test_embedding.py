@@ -83,6 +83,19 @@ def test_training_and_use_read_the_same_frozen_values() -> None:
     assert (in_training[0] - exact).abs().max() <= exact.abs().max() * 2**-11
 
 
+@pytest.mark.parametrize("ids", [IDS, IDS.clamp(max=4)], ids=["some frozen", "all trained"])
+def test_the_frozen_table_is_read_where_a_batch_needs_it(embedding: WordEmbedding, ids: torch.Tensor) -> None:
+    reading = embedding.eval()(ids)
+    if not (ids >= 5).any():
+        embedding.frozen = torch.zeros(1, 2)  # whoever reads it from now on fails
+    found = embedding.train()(ids)
+    assert torch.equal(found, reading)
+    found.sum().backward()
+    assert embedding.weight.grad is not None
+    rows = embedding.weight.grad.coalesce().indices()[0].tolist()
+    assert rows == sorted(set(ids[(ids > 1) & (ids < 5)].tolist()))
+
+
 def test_what_it_was_given_is_copied() -> None:
     given = torch.ones(4, 2)
     embedding = WordEmbedding(given)
