@@ -78,44 +78,54 @@ def fit_linear(
     share = targets.weights / targets.weights.sum()
     penalty = 1.0 / (strength * targets.weights.sum() * targets.terms)
     curved = share @ targets.curvatures(np.asarray(rows @ start.weights) + start.bias) + _FLATTEST
-    units = np.sqrt(curved * (turned.sizes[:, None] / len(targets)) + penalty)
-    unit = np.sqrt(curved)
+    # The weights of two classes are opposite: those of the second are sought, in units in which steps are as long.
+    two = isinstance(targets, ClassTargets) and outputs == 2
+    opened, closed, many = (_opened, _closed, 2) if two else (_same, _same, 1)
+    free = outputs // many
+    curved = curved[-free:]
+    units = np.sqrt(many * (curved * (turned.sizes[:, None] / len(targets)) + penalty))
+    unit = np.sqrt(many * curved)
+    middle = start.bias.mean() if two else 0.0
     transposed = rows.T
-    product = _of_one_side if _opposite(targets, start) else _of_all
 
     def objective(flat: Floats) -> tuple[float, Floats]:
-        weights, bias = flat[:-outputs].reshape(inputs, outputs) / units, flat[-outputs:] / unit
-        logits = product(rows, weights) + bias
-        slopes = targets.slopes(logits) * share[:, None]
-        value = float(share @ targets.losses(logits)) + 0.5 * penalty * float((weights**2).sum())
-        gradient = (product(transposed, slopes) + penalty * weights) / units
+        weights, bias = flat[:-free].reshape(inputs, free) / units, flat[-free:] / unit
+        logits = opened(np.asarray(rows @ weights) + bias) + middle
+        slopes = closed(targets.slopes(logits) * share[:, None])
+        value = float(share @ targets.losses(logits)) + 0.5 * penalty * many * float((weights**2).sum())
+        gradient = (np.asarray(transposed @ slopes) + penalty * many * weights) / units
         return value, np.concatenate([gradient.ravel(), slopes.sum(axis=0) / unit])
 
+    first, bias = closed(start.weights) / many, closed(start.bias[None])[0] / many
     found = minimize(
         objective,
-        np.concatenate([(start.weights * units).ravel(), start.bias * unit]),
+        np.concatenate([(first * units).ravel(), bias * unit]),
         jac=True,
         method="L-BFGS-B",
         # Of many weights fewer former steps are kept: each takes two vectors as long as all weights.
-        options={"maxiter": STEPS, "gtol": 1e-4, "ftol": 1e-6, "maxcor": 10 if units.size < _MANY else 4},
+        options={
+            "maxiter": STEPS,
+            "gtol": 1e-4 * many**0.5,
+            "ftol": 1e-6,
+            "maxcor": 10 if units.size * many < _MANY else 4,
+        },
     ).x
-    return LinearFit(found[:-outputs].reshape(inputs, outputs) / units, found[-outputs:] / unit)
+    weights, bias = found[:-free].reshape(inputs, free) / units, found[-free:] / unit
+    return LinearFit(opened(weights), opened(bias[None])[0] + middle)
 
 
-def _opposite(targets: LinearTargets, start: LinearFit) -> bool:
-    """Return whether the weights of one output stay those of the other with the opposite sign: of two classes."""
-    two = isinstance(targets, ClassTargets) and targets.outputs == 2
-    return two and np.array_equal(start.weights[:, 0], -start.weights[:, 1])
+def _opened(columns: Floats) -> Floats:
+    """Return the columns of both classes, which are opposite, of those of the second."""
+    return np.concatenate([-columns, columns], axis=1)
 
 
-def _of_all(rows: Rows, columns: Floats) -> Floats:
-    return np.asarray(rows @ columns)
+def _closed(columns: Floats) -> Floats:
+    """Return what the columns of both classes come to along `_opened`."""
+    return columns[:, 1:] - columns[:, :1]
 
 
-def _of_one_side(rows: Rows, columns: Floats) -> Floats:
-    """Return the product with two columns that are opposite: that with one takes a fourth of the time."""
-    found = np.asarray(rows @ np.ascontiguousarray(columns[:, 1:]))
-    return np.concatenate([-found, found], axis=1)
+def _same(columns: Floats) -> Floats:
+    return columns
 
 
 def _columns(fit: LinearFit, present: NDArray[np.bool_]) -> LinearFit:
