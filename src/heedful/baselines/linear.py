@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
-from heedful.baselines.shared_features import ReadOnce
+from heedful.baselines.shared_features import ReadOnce, RunsTfidf
 from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
 from heedful.evaluation import classification_metrics, relatedness_metrics
 from heedful.machine.memory import give_back
@@ -35,7 +35,7 @@ def word_tfidf() -> TfidfVectorizer:
 
 def character_tfidf() -> TfidfVectorizer:
     """Return runs of 2 to 5 characters inside words, weighted likewise."""
-    return TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, dtype=np.float32)
+    return RunsTfidf(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, dtype=np.float32)
 
 
 def word_presence() -> CountVectorizer:

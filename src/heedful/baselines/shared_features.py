@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
 MOST_TEXTS = 30_000
 """Texts whose rows are kept at most: of more they would take much memory beside what a baseline is fitted on."""
@@ -63,6 +63,42 @@ def _keep(
     if len(texts) <= MOST_TEXTS:
         shelf.append((texts, vectorizer, rows))
         del shelf[:-_KEPT]
+
+
+class RunsTfidf(TfidfVectorizer):
+    """What `TfidfVectorizer` gives for runs of characters inside words, of which each distinct word is read once."""
+
+    def fit(self, raw_documents: Sequence[str], y: object = None) -> Self:
+        """Collect the vocabulary of training texts."""
+        self.fit_transform(raw_documents)
+        return self
+
+    def fit_transform(self, raw_documents: Sequence[str], y: object = None) -> sparse.csr_matrix:
+        """Collect the vocabulary of training texts and return their rows."""
+        places, words = _words_of(raw_documents)
+        self.runs_ = CountVectorizer(
+            analyzer="char_wb", ngram_range=self.ngram_range, lowercase=False, dtype=self.dtype
+        )
+        counts = places @ self.runs_.fit_transform(words)
+        self.vocabulary_ = self.runs_.vocabulary_
+        self.rarity_ = TfidfTransformer(sublinear_tf=self.sublinear_tf)
+        return self.rarity_.fit_transform(counts)
+
+    def transform(self, raw_documents: Sequence[str]) -> sparse.csr_matrix:
+        """Return one row a text."""
+        places, words = _words_of(raw_documents)
+        return self.rarity_.transform(places @ self.runs_.transform(words))
+
+
+def _words_of(texts: Sequence[str]) -> tuple[sparse.csr_matrix, list[str]]:
+    """Return how often each text has each word, [N, W], and the words in lower case."""
+    numbers: dict[str, int] = {}
+    columns, ends = list[int](), [0]
+    for text in texts:
+        columns += [numbers.setdefault(word, len(numbers)) for word in text.lower().split()]
+        ends.append(len(columns))
+    ones = np.ones(len(columns), np.float32)
+    return sparse.csr_matrix((ones, columns, ends), (len(texts), len(numbers))), list(numbers)
 
 
 class ReadOnce(BaseEstimator):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from heedful.baselines import shared_features
 from heedful.baselines import splits as splits_of
@@ -19,7 +19,7 @@ from heedful.baselines.linear import (
     word_tfidf,
 )
 from heedful.baselines.rivals import WORDS_AND_CHARACTERS, rivals
-from heedful.baselines.shared_features import FeatureCache, ReadOnce
+from heedful.baselines.shared_features import FeatureCache, ReadOnce, RunsTfidf
 from heedful.baselines.splits import Split, Splits
 
 ONE = [("a fine film",), ("a a dull film !",), ("",), ("what a film",)]
@@ -40,6 +40,27 @@ def test_shared_rows_are_those_of_a_vectorizer_of_its_own(
         assert np.array_equal(shared.fit_transform(texts).toarray(), own.fit_transform(texts).toarray())
         assert np.array_equal(shared.transform(texts[:2]).toarray(), own.transform(texts[:2]).toarray())
         assert shared.bytes == own.bytes
+
+
+@pytest.mark.parametrize("sublinear", [True, False])
+def test_runs_of_distinct_words_give_the_rows_of_all_words(
+    sublinear: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["A fine  film , fine", "Σας ΟΔΟΣ\u00a0fine", "", "東京に行く\tfilm"]
+    settings: Any = {"analyzer": "char_wb", "ngram_range": (2, 5), "dtype": np.float32}
+    plain = TfidfVectorizer(**settings, sublinear_tf=sublinear)
+    wanted = plain.fit_transform(texts).toarray(), plain.transform([*texts, "neu neu"]).toarray()
+    read = list[str]()
+    of_word = CountVectorizer._char_wb_ngrams
+    monkeypatch.setattr(
+        CountVectorizer, "_char_wb_ngrams", lambda self, text: read.append(text) or of_word(self, text)
+    )
+    runs = RunsTfidf(**settings, sublinear_tf=sublinear)
+    assert np.array_equal(runs.fit_transform(texts).toarray(), wanted[0])
+    assert len(read) == len(set(read)), "each word is read once"
+    assert np.array_equal(runs.transform([*texts, "neu neu"]).toarray(), wanted[1])
+    assert not runs.transform([""]).nnz
+    assert runs.vocabulary_ == plain.vocabulary_
 
 
 class Counting(TfidfVectorizer):
