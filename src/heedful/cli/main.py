@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import errno
+import gc
 import importlib
 import io
 import logging
@@ -44,6 +45,9 @@ COMMANDS = {
     "info": "Print versions, threads and what this machine supports.",
 }
 """Name to one line of help; the command itself is ``heedful.cli.<name>:command``. Those of `plugged` join them."""
+
+SEARCHED = 20_000
+"""New objects after which Python looks for cycles of them; with its own 700 that is a twentieth of a short training."""
 
 
 class OutputGone(Exception):
@@ -129,6 +133,7 @@ def main(arguments: list[str] | None = None) -> None:
         arguments: what was typed after ``heedful``; None reads the process's own.
     """
     alone = threading.current_thread() is threading.main_thread()
+    gc.set_threshold(SEARCHED, *gc.get_threshold()[1:])
     if alone:
         atexit.register(ignore_signals)  # what is registered first is called last
     code = run(arguments)

@@ -13,7 +13,7 @@ import pytest
 import tiny
 from heedful import errors
 from heedful.cli import info
-from heedful.cli.main import run
+from heedful.cli.main import SEARCHED, run
 from heedful.errors import ExitCode
 from waiting import PATIENCE
 
@@ -105,3 +105,12 @@ def test_errors_are_a_line_with_click_8_1() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode != 0, len(done.stderr.splitlines())) == (True, 1), done.stderr
     assert "nowhere" in done.stderr
+
+
+def test_a_command_looks_for_cycles_of_objects_less_often_than_python_does() -> None:
+    program = (
+        "import atexit, gc; from heedful.cli.main import main; "
+        "atexit.register(lambda: print(*gc.get_threshold())); main(['--version'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.split()[-3] == str(SEARCHED)
