@@ -139,7 +139,6 @@ TESTED_TOGETHER = {
         "cli/measuring_options.py",
         "cli/next_commands.py",
         "cli/option_groups.py",
-        "cli/options.py",
         "cli/predict.py",
         "cli/reading_options.py",
         "cli/whole_model.py",
