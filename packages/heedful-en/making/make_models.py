@@ -31,6 +31,7 @@ from heedful.storage.manifest import write_manifest
 from heedful.storage.model_folder import load_model_folder
 from heedful.storage.shared_rows import BASEFORMS, ROWS, write_rows
 from heedful.tasks import load_model
+from heedful.text.parsers import PARSER_FILES
 from heedful.text.text_files import find_file, open_bytes
 from heedful.text.vectors import read_vectors
 from sentence_sources import HELD_OUT
@@ -111,7 +112,9 @@ def make_parser(data: Path, out: Path) -> None:
     """Train the dependency parser."""
     arguments = [HERE / "train_parser.py", data / "ud_english_ewt", out / "english_parser", "--epochs", "8"]
     subprocess.run([sys.executable, *map(str, arguments)], check=True)
-    shutil.copytree(out / "english_parser", PACKAGE / "english_parser", dirs_exist_ok=True)
+    folder = PACKAGE / "english_parser"
+    shutil.copytree(out / "english_parser", folder, dirs_exist_ok=True)
+    write_manifest(folder, PARSER_FILES)
 
 
 def heedful(folder: Path, *arguments: object) -> str:

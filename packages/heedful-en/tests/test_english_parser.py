@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import pickle
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heedful.errors import ArtifactError
 from heedful.text.dependency import ROOT, Parse, mistake_in, tree_distances
-from heedful.text.parsers import BUILTIN, dependency_parser
+from heedful.text.parsers import BUILTIN, PARSER_FILES, dependency_parser
 from heedful_en import parser_folder
 
 srsly = pytest.importorskip("srsly", reason="the parser needs spaCy")
@@ -49,6 +52,23 @@ def test_odd_tokens_are_kept_and_get_trees() -> None:
 @given(st.lists(st.lists(st.text(max_size=6), max_size=12).map(tuple), max_size=5))
 def test_any_tokens_are_kept_and_get_trees(sentences: list[tuple[str, ...]]) -> None:
     trees(sentences)
+
+
+def test_every_file_of_the_parser_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = parser_folder()
+    assert {str(file.relative_to(here)) for file in here.rglob("*") if file.is_file()} == {
+        *PARSER_FILES,
+        "manifest.json",
+    }
+    copy = shutil.copytree(here, tmp_path / "parser")
+    monkeypatch.setattr("heedful_en.parser_folder", lambda: copy)
+    for name in PARSER_FILES:
+        content = (copy / name).read_bytes()
+        (copy / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        with pytest.raises(ArtifactError, match=f"{name}: was altered.* install that again$"):
+            dependency_parser(BUILTIN)
+        (copy / name).write_bytes(content)
+    assert dependency_parser(BUILTIN).identity == PARSER.identity
 
 
 def test_a_tree_does_not_depend_on_the_other_sentences() -> None:

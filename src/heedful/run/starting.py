@@ -9,7 +9,7 @@ from heedful.run.decided_by_data import WIDTHS_OF_RECIPES
 from heedful.run.run_config import RunConfig
 from heedful.settings import read_table
 from heedful.storage.fields import read_fields
-from heedful.storage.manifest import CONFIG, manifest_checksum
+from heedful.storage.manifest import CONFIG, MODEL_FILES, manifest_checksum, verify_manifest
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import load_model
 from heedful.tasks.prepared import StartsFrom
@@ -87,6 +87,7 @@ def _network_of(name: str) -> ModelConfig:
     folder = model_folder(name)
     if not folder.is_dir():
         find_packaged(name)  # says that there is no such model, and which there are
+    verify_manifest(folder, MODEL_FILES)
     problems: list[str] = []
     table = read_fields(folder / CONFIG).table("model")
     found = read_table(ModelConfig, table, "model.", problems)

@@ -15,6 +15,8 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import Any
 
+from heedful.errors import ArtifactError, HeedfulError
+
 _FOLDERS = (".dist-info", ".egg-info")
 
 
@@ -28,9 +30,18 @@ class EntryPoint:
     package: str
 
     def load(self) -> Any:
-        """Import what is named."""
+        """Import what is named; raises ArtifactError where the installed package is damaged or half removed."""
         module, _, names = self.value.partition("[")[0].replace(" ", "").partition(":")
-        return reduce(getattr, filter(None, names.split(".")), import_module(module))
+        try:
+            return reduce(getattr, filter(None, names.split(".")), import_module(module))
+        except HeedfulError:
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            raise ArtifactError(
+                f"{self.value}, {self.name!r} of the installed package {self.package}, cannot be imported "
+                f"({' '.join(why.split()):.200}): install that package again"
+            ) from error
 
 
 def entry_points() -> list[EntryPoint]:

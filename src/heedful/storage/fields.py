@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TypeGuard, TypeVar, cast
@@ -127,6 +128,8 @@ def parsed(
 
 def read_text(path: Path, error: Problem = damaged_model) -> str:
     """Read a UTF-8 text file; raises what `error` makes if it cannot be read as that."""
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise error(f"{path}: expected a file, and it is {'a folder' if os.path.isdir(path) else 'none'}")
     try:
         return path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as problem:

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -25,6 +25,8 @@ Identity = tuple[int, int, int, int]
 
 RECIPES = "heedful.recipes"
 """Entry points whose functions return a folder of recipes."""
+FOLDERS = (MODELS, VECTORS, PARSERS) = ("heedful.models", "heedful.vectors", "heedful.parsers")
+"""Entry points whose functions return the folder of a model, of word vectors or of a parser."""
 ALIASES = {"my-english-texts": "my-texts"}
 """Former names of recipes: English word vectors are used by default now, where heedful-en is installed."""
 ELSEWHERE = {f"{encoder}-multi30k": "heedful-lab" for encoder in ("mssan", "mtsa", "transformer")}
@@ -64,10 +66,25 @@ def installed_folder(group: str, name: str) -> Path | None:
 
     Returns:
         What the function of the entry point returns.
+
+    Raises:
+        ArtifactError: if the package is installed, and damaged or half removed.
     """
     found = installed(group).get(name)
     folder: Path | None = None if found is None else found.load()()
+    if folder is not None and not os.path.isdir(folder):
+        raise ArtifactError(f"{folder}: the folder of {name} is missing. {REINSTALL}")
     return folder
+
+
+def in_package(folder: Path) -> bool:
+    """Return whether a folder is one that an installed package names by an entry point."""
+    for group in FOLDERS:
+        for entry in installed(group).values():
+            with suppress(Exception):  # another package may be damaged
+                if entry.load()() == folder:
+                    return True
+    return False
 
 
 def recipe_names() -> list[str]:

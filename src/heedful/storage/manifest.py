@@ -34,6 +34,7 @@ from heedful.storage.fields import (
     read_text,
 )
 from heedful.storage.flat_tables import cut_out
+from heedful.storage.installed import REINSTALL, in_package
 from heedful.storage.layout import MODEL, SETTINGS, holds_run, holds_study
 
 Value = TypeVar("Value")
@@ -165,6 +166,11 @@ def _readable(folder: Path) -> Iterator[None]:
         raise ArtifactError(
             f"{folder}: cannot be read: {error.strerror or error}. Check its permissions."
         ) from error
+    except ArtifactError as error:
+        if not in_package(folder):
+            raise
+        problem = str(error).removesuffix(REMEDY).removesuffix("Check the path.")
+        raise ArtifactError(f"{problem.rstrip()} {REINSTALL}") from error
 
 
 def refuse_no_folder(folder: Path) -> None:

@@ -27,11 +27,8 @@ from heedful.storage.checked_paths import checked_path
 from heedful.storage.fields import read_fields
 from heedful.storage.folders import user_cache
 from heedful.storage.hub import endpoint, hub_errors
-from heedful.storage.installed import installed, installed_folder
+from heedful.storage.installed import MODELS, installed, installed_folder
 from heedful.storage.manifest import CARD, MANIFEST, read_card, verify_manifest, write_manifest
-
-GROUP = "heedful.models"
-"""The entry points by which an installed package names its models: name = function that returns the folder."""
 
 _ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 _FETCHED = ["*.json", "*.safetensors", "README.md"]
@@ -71,13 +68,13 @@ def find_model(name: Path | str, *, revision: str | None = None, download: bool 
             f"{text}: revision and download are for models of the Hugging Face Hub, named user/name; this is not one"
         )
     if not os.path.lexists(text) and os.sep not in text:
-        return installed_folder(GROUP, text) or Path(name)
+        return installed_folder(MODELS, text) or Path(name)
     return Path(name)
 
 
 def packaged_models() -> list[str]:
     """Return the names of the models that installed packages bring, sorted."""
-    return sorted(installed(GROUP))
+    return sorted(installed(MODELS))
 
 
 def find_packaged(name: str) -> Path:

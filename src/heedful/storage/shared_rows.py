@@ -20,12 +20,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from heedful.errors import ArtifactError, DataError, UsageError
-from heedful.storage.fields import REMEDY
-from heedful.storage.installed import REINSTALL, installed_folder, kept, readable
+from heedful.storage.installed import VECTORS, installed_folder, kept, readable
 from heedful.storage.manifest import CONFIG, MANIFEST, SCALE, listed_checksum, sha256, verify_manifest
 
-GROUP = "heedful.vectors"
-"""The entry points by which an installed package names its rows: name = function that returns their folder."""
 ROWS, BASEFORMS = "rows.safetensors", "baseforms.tsv"
 """The files of that folder: the rows, and lines ``form<TAB>base`` for forms of words that the rows lack."""
 SHARED = "shared"
@@ -91,7 +88,7 @@ def packaged_rows(name: str) -> Path | None:
     Raises:
         ArtifactError: if they are not what the package's manifest says, where it has one.
     """
-    folder = installed_folder(GROUP, name)
+    folder = installed_folder(VECTORS, name)
     if folder is not None and (folder / MANIFEST).exists():
         _verify(folder / MANIFEST)
     return folder
@@ -99,10 +96,7 @@ def packaged_rows(name: str) -> Path | None:
 
 @kept
 def _verify(manifest: Path) -> None:
-    try:
-        verify_manifest(manifest.parent, (ROWS, BASEFORMS))
-    except ArtifactError as error:
-        raise ArtifactError(str(error).replace(REMEDY, REINSTALL)) from error
+    verify_manifest(manifest.parent, (ROWS, BASEFORMS))
 
 
 def checksum(path: Path) -> str:

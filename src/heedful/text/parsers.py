@@ -7,6 +7,7 @@ point of the group ``heedful.parsers``; docs/parser.md says how it was made.
 from __future__ import annotations
 
 import hashlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -14,8 +15,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from heedful.errors import MissingExtraError, UsageError, needing
-from heedful.storage.installed import installed_folder
+from heedful.errors import ArtifactError, MissingExtraError, UsageError, needing
+from heedful.storage.installed import PARSERS, installed_folder, readable
+from heedful.storage.manifest import MANIFEST, verify_manifest
 from heedful.text.dependency import Parse
 
 if TYPE_CHECKING:
@@ -41,6 +43,14 @@ _NOT_NEEDED = (
     "textcat",
 )
 """Parts of a pipeline that are not loaded: the tokens are ours, and a parser reads none of the rest."""
+
+
+PARSER_FILES = (
+    *("NOTICE", "config.cfg", "meta.json", "tokenizer"),
+    *(f"parser/{name}" for name in ("cfg", "model", "moves")),
+    *(f"vocab/{name}" for name in ("key2row", "lookups.bin", "strings.json", "vectors", "vectors.cfg")),
+)
+"""The files of the built-in parser, which the manifest beside them lists."""
 
 
 class DependencyParser(ABC):
@@ -133,10 +143,16 @@ class SpacyParser(PackageParser["Language"]):
             import spacy
         try:
             pipeline = spacy.load(self._model, exclude=_NOT_NEEDED)
-        except OSError as error:
-            raise UsageError(
-                f"parser {self.name!r}: spaCy finds no such model. Install its package, name the folder of one, or "
-                f"use {BUILTIN!r}, a small English one from the package heedful-en"
+        except Exception as error:  # each reader that spaCy calls has its own for a damaged file
+            if isinstance(error, OSError) and not os.path.lexists(self._model):
+                raise UsageError(
+                    f"parser {self.name!r}: spaCy finds no such model. Install its package, name the folder of one, "
+                    f"or use {BUILTIN!r}, a small English one from the package heedful-en"
+                ) from error
+            why = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ArtifactError(
+                f"parser {self.name!r}: spaCy cannot load this model ({why:.200}): it is damaged, or another version "
+                "of spaCy wrote it; copy or install it again"
             ) from error
         if "parser" not in pipeline.pipe_names:
             raise UsageError(f"parser {self.name!r}: this model has no dependency parser")
@@ -213,8 +229,8 @@ def dependency_parser(name: str) -> DependencyParser:
 
 
 def _builtin_folder() -> Path:
-    """Ask the companion package where its parser is."""
-    folder = installed_folder("heedful.parsers", BUILTIN)
+    """Ask the companion package where its parser is, and check its files."""
+    folder = installed_folder(PARSERS, BUILTIN)
     if folder is None:
         raise MissingExtraError(
             "heedful-en",
@@ -222,6 +238,8 @@ def _builtin_folder() -> Path:
             f"parser {BUILTIN!r}",
             install="heedful-en (in a clone of Heedful: pip install ./packages/heedful-en)",
         )
+    if os.path.lexists(folder / MANIFEST):  # packages before 0.2 have none
+        verify_manifest(folder, PARSER_FILES)
     return folder
 
 
@@ -250,7 +268,8 @@ def _version(package: str) -> str:
 
 def _digest(folder: Path) -> str:
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST):
         digest.update(file.relative_to(folder).as_posix().encode())
-        digest.update(file.read_bytes())
+        with readable(file):
+            digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from heedful.errors import ArtifactError
 from heedful.storage.entry_points import EntryPoint, entry_points
 
 
@@ -63,6 +64,19 @@ def test_packages_in_a_zip_file_are_found_too(tmp_path: Path, monkeypatch: pytes
 )
 def test_what_is_named_is_imported(value: str, expected: str) -> None:
     assert EntryPoint("a", value, "g", "p").load().__name__ == expected
+
+
+@pytest.mark.parametrize("value", ["no_such_module_here:f", "json:no_such_name", "this_is_broken:f"])
+def test_a_package_that_is_damaged_or_half_removed_is_named(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "this_is_broken.py").write_text("def (\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        ArtifactError, match=r"'a' of the installed package p, cannot be imported.*again$"
+    ) as it:
+        EntryPoint("a", value, "g", "p").load()
+    assert "\n" not in str(it.value)
 
 
 def test_nothing_of_the_slow_library_is_imported() -> None:

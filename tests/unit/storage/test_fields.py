@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from heedful.errors import ArtifactError, DataError
-from heedful.storage.fields import Fields
+from heedful.storage.fields import Fields, read_fields
 
 RECORD = {
     "name": "trec",
@@ -92,3 +95,11 @@ def test_a_field_that_nobody_knows_is_named() -> None:
     fields().part("train").only("seed", "deep")
     with pytest.raises(ArtifactError, match=r"run.json: train.deep is unknown; known: seed$"):
         fields().part("train").only("seed")
+
+
+def test_a_pipe_or_a_folder_in_the_place_of_a_record_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name, kind in (("pipe", "none"), ("folder", "a folder")):
+        with pytest.raises(ArtifactError, match=f"{name}: expected a file, and it is {kind}"):
+            read_fields(tmp_path / name)

@@ -23,7 +23,7 @@ def _install(place: Path, name: str) -> None:
 
 
 def a_folder() -> Path:
-    return Path("here")
+    return Path(__file__).parent
 
 
 def test_a_package_that_is_installed_later_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_a_package_that_is_installed_later_is_found(tmp_path: Path, monkeypatch:
     _install(tmp_path, "first")
     assert list(installed(GROUP)) == list(installed(GROUP)) == ["first"]
     assert asked == [0, 1]
-    assert installed_folder(GROUP, "first") == Path("here")
+    assert installed_folder(GROUP, "first") == Path(__file__).parent
     assert installed_folder(GROUP, "second") is None
 
 

@@ -15,8 +15,8 @@ import heedful
 import tiny
 from heedful.errors import ArtifactError, DataError, HeedfulError, OutputError, UsageError
 from heedful.serving.model_store import named
-from heedful.storage import named_models
 from heedful.storage.entry_points import EntryPoint
+from heedful.storage.installed import MODELS
 from heedful.storage.named_models import find_model, push_model
 from loopback_hub import LoopbackHub, serving
 
@@ -135,7 +135,7 @@ def test_a_model_of_an_installed_package(
     model: heedful.TextClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model.save_pretrained(tmp_path / "kept")
-    entry = EntryPoint("made-polarity", f"{__name__}:packaged_folder", named_models.GROUP, "made")
+    entry = EntryPoint("made-polarity", f"{__name__}:packaged_folder", MODELS, "made")
     monkeypatch.setattr(f"{__name__}._PACKAGED", [tmp_path / "kept"])
     monkeypatch.setattr("heedful.storage.installed.entry_points", lambda: [entry])
     assert np.array_equal(heedful.load("made-polarity").predict(TEXTS[:9]), model.predict(TEXTS[:9]))
@@ -147,6 +147,35 @@ def test_a_model_of_an_installed_package(
     )
     with pytest.raises(UsageError, match=r"no such folder.*made-polarity"):
         heedful.load("made-polarit")
+
+
+@pytest.mark.parametrize("damage", ["cut", "lost", "no manifest", "no folder"])
+def test_a_damaged_model_of_a_package_is_to_be_installed_again(
+    model: heedful.TextClassifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    model.save_pretrained(kept := tmp_path / "kept")
+    entry = EntryPoint("made-polarity", f"{__name__}:packaged_folder", MODELS, "made")
+    monkeypatch.setattr(f"{__name__}._PACKAGED", [kept])
+    monkeypatch.setattr("heedful.storage.installed.entry_points", lambda: [entry])
+    if damage == "cut":
+        (kept / "labels.json").write_text("[")
+    elif damage == "no folder":
+        shutil.rmtree(kept)
+    else:
+        (kept / {"lost": "labels.json", "no manifest": "manifest.json"}[damage]).unlink()
+    for read in (heedful.load, heedful.runtime.load):
+        with pytest.raises(
+            ArtifactError, match=r"kept[^.]*.*an installed package: install that again$"
+        ) as it:
+            read("made-polarity")
+        assert "train the model" not in str(it.value)
+        assert "Check the path" not in str(it.value)
+    said = tiny.run("predict", "made-polarity", "A dull film .")
+    assert (said.code, said.err.endswith("install that again\n")) == (5, True)
+    refused = tiny.run(
+        "train", tiny_rows(tmp_path), "--set", "model.start=made-polarity", "--out", tmp_path / "o"
+    )
+    assert (refused.code, refused.err.endswith("install that again\n")) == (5, True)
 
 
 def test_load_opens_folders_as_it_opens_names(
@@ -168,6 +197,13 @@ def test_load_opens_folders_as_it_opens_names(
         for read in readers:
             with pytest.raises(UsageError, match="the folder or name of a model must be a path"):
                 read(strange)
+
+
+def tiny_rows(folder: Path) -> Path:
+    """Write the texts as a table."""
+    rows = (f'"{text}",{label}\n' for text, label in zip(TEXTS, LABELS, strict=True))
+    (folder / "rows.csv").write_text("text,label\n" + "".join(rows))
+    return folder / "rows.csv"
 
 
 _PACKAGED: list[Path] = []

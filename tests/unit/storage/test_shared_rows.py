@@ -179,6 +179,7 @@ def test_a_file_that_the_package_says_otherwise_is_named(
         (tmp_path / name).write_bytes(b"a\tb\nc\td\n")
     write_manifest(tmp_path, (ROWS, BASEFORMS))
     monkeypatch.setattr(shared_rows, "installed_folder", lambda *_: tmp_path)
+    monkeypatch.setattr("heedful.storage.manifest.in_package", lambda folder: folder == tmp_path)
     damage(tmp_path / BASEFORMS)
     with pytest.raises(ArtifactError, match=r"baseforms\.tsv: .* belongs to an installed package"):
         packaged_rows(NAME)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from heedful.errors import MissingExtraError, UsageError
+from heedful.errors import ArtifactError, MissingExtraError, UsageError
 from heedful.text.dependency import Parse
 from heedful.text.parsers import dependency_parser
 
@@ -85,6 +85,21 @@ def test_a_model_that_spacy_lacks_or_that_has_no_parser_is_named(monkeypatch: py
     fake_spacy(monkeypatch, Pipeline(("ner",)))
     with pytest.raises(UsageError, match="this model has no dependency parser"):
         dependency_parser("spacy:tiny").parse([("a",)])
+
+
+@pytest.mark.parametrize(
+    "problem", [ValueError("Expected object\nor value"), OSError("[E053]"), KeyError("nlp")]
+)
+def test_a_damaged_model_of_spacy_is_told_from_one_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, problem: Exception
+) -> None:
+    def load(model: str, **_: Any) -> None:
+        raise problem
+
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=load))
+    with pytest.raises(ArtifactError, match=r"cannot load this model \(.*copy or install it again$") as it:
+        dependency_parser(f"spacy:{tmp_path}").parse([("a",)])
+    assert "\n" not in str(it.value)
 
 
 def test_stanza_gets_tokens_and_its_trees_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
