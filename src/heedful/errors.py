@@ -5,7 +5,7 @@ A message names the argument or the file, row and field; says what was expected 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from numbers import Integral
@@ -204,9 +204,14 @@ def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
 
     if close := get_close_matches(name, valid, n=1):
         return f"did you mean {close[0]!r:.200}?"
-    listed = ", ".join(f"{each:.80}" for each in sorted(valid)[:_MOST_LISTED])
-    more = len(valid) - _MOST_LISTED
-    return f"valid: {listed}{f' and {more:,} more' if more > 0 else ''}"
+    return f"valid: {listed(sorted(valid))}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas between, of very many the first; "none" where there are none."""
+    more = len(names) - _MOST_LISTED
+    first = ", ".join(f"{each:.80}" for each in names[:_MOST_LISTED])
+    return f"{first}{f' and {more:,} more' if more > 0 else ''}" or "none"
 
 
 def shown(value: object) -> str:

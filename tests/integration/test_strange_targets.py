@@ -102,6 +102,11 @@ def test_labels_that_say_that_there_is_none_are_warned_of(caplog: pytest.LogCapt
         ),
         (TextClassifier, {"data__options": {"on_missing": "skip"}}, "on_missing='skip' is for files"),
         (TextClassifier, {"data__train": "a.csv"}, "data__train: is for files"),
+        (
+            TextClassifier,
+            {"baseline": False},
+            "baseline: is an argument of fit",
+        ),
         (TextClassifier, {"data__label": "mood"}, "data__label: is for files"),
         (PairClassifier, {"data__premise": "a"}, "data__premise: is for files"),
         (TokenTagger, {"data__options": {"repiar": True}}, "no option 'repiar'; did you mean 'repair'"),

@@ -267,11 +267,12 @@ class Recipe:
             own, recipe = self._distinguished(self.recipe, self.file)
         object.__setattr__(self, "named", own)
         if recipe is not None or is_own_file(own, self.data):
-            found = own_file(own, self.overrides, self.data)
-            if recipe is not None:
-                from heedful.run.learned_recipe import learned_by
+            if recipe is None:
+                found = own_file(own, self.overrides, self.data)
+            else:
+                from heedful.run.learned_recipe import learned_by, outputs_of
 
-                found = learned_by(recipe, found)
+                found = learned_by(recipe, own_file(own, self.overrides, self.data, outputs_of(recipe)))
             object.__setattr__(self, "recipe", found.recipe)
             object.__setattr__(self, "overrides", (*found.overrides, *self.overrides))
             print_note(found.note)

@@ -103,6 +103,11 @@ class HasSettings(ReadsTables):
         given = self._start() if self._config is None else self._config
         if not isinstance(given, RunConfig):
             raise UsageError(f"config: expected a RunConfig or None, got {given!r:.60}")
+        of_fit = inspect.signature(getattr(self, "fit")).parameters  # noqa: B009
+        for name in self._settings.keys() & (of_fit.keys() - {"X", "y"}):
+            raise UsageError(
+                f"{name}: is an argument of fit, and none of the constructor: fit(X, y, {name}=...)"
+            )
         dotted = {name.replace("__", "."): _plain(value) for name, value in self._settings.items()}
         if self.keep_examples is not None:
             dotted["data.keep_examples"] = self.keep_examples

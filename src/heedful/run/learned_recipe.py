@@ -14,6 +14,19 @@ from heedful.tasks import task_named
 from heedful.tasks.registry import unread_changes
 
 
+def outputs_of(recipe: str) -> str:
+    """Return what a recipe that the user names learns, which settles what his data leaves open.
+
+    Args:
+        recipe: a packaged recipe or a file of settings.
+
+    Returns:
+        "classes", "labels" and so on; empty for a pretrained encoder, which learns any of them.
+    """
+    config = load_config(recipe)
+    return "" if config.model.pretrained.name else kind_of(config.model.task).outputs
+
+
 def learned_by(recipe: str, found: OwnFile) -> OwnFile:
     """Return how a recipe that the user names learns from recognized data.
 
@@ -35,7 +48,7 @@ def learned_by(recipe: str, found: OwnFile) -> OwnFile:
     if other.model.task != own.model.task and not of_one:
         raise UsageError(
             f"{recipe} learns {other.model.task!r} and not what the data holds: {found.note}; leave out {recipe}, or "
-            "name the columns that it is to learn (--text, --premise, --hypothesis, --label, --score)"
+            + _REMEDIES.get((kind.outputs, kind_of(own.model.task).outputs), _NAME_COLUMNS)
         )
     named = found.overrides
     if not any(each.startswith("data.set=") for each in named):
@@ -46,6 +59,21 @@ def learned_by(recipe: str, found: OwnFile) -> OwnFile:
     )
 
 
+_NAME_COLUMNS = "name the columns that it is to learn (--text, --premise, --hypothesis, --label, --score)"
+_REMEDIES = {
+    ("labels", "classes"): (
+        "say what stands between the labels of a cell, as in --set 'data.options.label_separator=\"/\"'"
+    ),
+    (
+        "labels",
+        "columns",
+    ): "write 1 and 0 in these columns, whether a text has the label of the name of the column",
+    ("classes", "labels"): (
+        "name everything, so that each cell is one class: heedful train my-texts --set data.train=FILE --text NAME "
+        "--label NAME"
+    ),
+}
+"""What to do where a recipe of the first kind is named for data of the second."""
 TRANSFORMER, TAG_TRANSFORMER = "my-texts-transformer", "my-tags-transformer"
 """The packaged recipes with a pretrained encoder, for texts and for the tags of words."""
 

@@ -77,13 +77,14 @@ def is_own_file(name: str, root: Path | None) -> bool:
     return False
 
 
-def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
+def own_file(name: str, overrides: Sequence[str], root: Path | None, wanted: str = "") -> OwnFile:
     """Recognize what a file holds.
 
     Args:
         name: of the file, relative to ``root`` or to the working folder; or of a known data set.
         overrides: ``key=value`` settings of the user, which name columns and say how the file is read.
         root: the folder of data sets, or None.
+        wanted: what the recipe that the user names learns, as in `roles_of`; empty where he names none.
 
     Returns:
         The recipe with the settings that the user left open.
@@ -93,7 +94,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
         DataError: if the file is missing or cannot be read.
     """
     if is_hub_name(name):
-        return _of_hub(name, overrides, root)
+        return _of_hub(name, overrides, root, wanted)
     if recipe := _recipe_of_set(name):
         known = f"data.set={name}"
         return OwnFile(recipe, (known,), f"{name}: {own_data_sets()[name].citation}; trained as {recipe}")
@@ -116,7 +117,17 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     ahead = list(itertools.islice(records, LOOKED_AT))
     if not ahead:
         raise DataError(f"{name}: holds no rows")
-    if any(holds_spans(record.get(field)) for record in ahead for field in SPANS):
+    one_object = len(ahead) == 1 and len(ahead[0]) > 1 and bare_suffix(file) in (".json", ".jsonl")
+    if one_object and all(isinstance(value, list | Mapping) for value in ahead[0].values()):
+        raise DataError(
+            f"{name}: holds one JSON object, which would be one row; expected an array of objects, or one object a "
+            "line (pandas writes them with orient='records')"
+        )
+    if any(
+        isinstance(record.get(field), list) and holds_spans(record[field])
+        for record in ahead
+        for field in SPANS
+    ):
         return OwnFile("my-tags", (train,), f"{name}: texts with spans; trained as my-tags")
     kinds = kinds_of(ahead)
     named = {role: value for role in _ROLES if isinstance(value := given.get(f"data.{role}"), str) and value}
@@ -125,7 +136,7 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     refuse_roles(beside, named_roles(kinds, named))
     learned = {name: kind for name, kind in kinds.items() if name not in beside or name in named.values()}
     try:
-        roles = roles_of(learned, named, separator if isinstance(separator, str) else "")
+        roles = roles_of(learned, named, separator if isinstance(separator, str) else "", wanted)
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
     _refuse_nameless(name, roles, named)
@@ -147,10 +158,10 @@ def own_file(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
     return OwnFile(recipe, (train, *settings), said, in_lists)
 
 
-def _of_hub(name: str, overrides: Sequence[str], root: Path | None) -> OwnFile:
+def _of_hub(name: str, overrides: Sequence[str], root: Path | None, wanted: str) -> OwnFile:
     """Recognize a data set of the Hub; its own dev and test splits are used, unless the user names others."""
     data = fetch_hub_data(name)
-    found = own_file(str(data.files["train"]), overrides, root)
+    found = own_file(str(data.files["train"]), overrides, root, wanted)
     said = found.note.removeprefix(str(data.files["train"]))
     splits = ", ".join(data.files)
     further = [

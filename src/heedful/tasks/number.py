@@ -131,11 +131,16 @@ class _NumberTask(ScoreTask[NumberModel]):
                 f"{train.source or 'training data'}: the largest number, {largest:.10g}, is too small for single "
                 "precision. Multiply all of them first"
             )
-        if largest > LARGEST or 0 < numbers.std() < _DIGITS * float(np.spacing(np.float32(largest))):
+        if largest > LARGEST:
+            raise DataError(
+                f"{train.source or 'training data'}: the largest number, {largest:.10g}, is too large for single "
+                f"precision. Divide all of them first, so that none is above {LARGEST:g}"
+            )
+        if 0 < numbers.std() < _DIGITS * float(np.spacing(np.float32(largest))):
             low, high = numbers.min(), numbers.max()
             raise DataError(
                 f"{train.source or 'training data'}: the numbers from {low:.10g} to {high:.10g} are too close together "
-                f"or too large for single precision. Subtract a number such as {low:.10g} from all of them first"
+                f"for single precision. Subtract a number such as {low:.10g} from all of them first"
             )
 
     def network(self, config: ModelConfig, embedding: Embedding) -> Network:

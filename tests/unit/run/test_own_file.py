@@ -12,7 +12,7 @@ from heedful.data.catalog import data_set
 from heedful.data.datasets import own_data_sets
 from heedful.data.readers.tag_columns import looks_tagged
 from heedful.errors import DataError, UsageError
-from heedful.run.learned_recipe import learned_by
+from heedful.run.learned_recipe import learned_by, outputs_of
 from heedful.run.own_file import OwnFile, is_own_file, own_file
 from heedful.run.recipe_files import load_config
 
@@ -206,3 +206,25 @@ def test_a_title_is_not_taken_for_names_of_columns(tmp_path: Path) -> None:
     assert found(name, tmp_path, 'data.label="column 2"').recipe == "my-texts"
     indexed = written(tmp_path, "indexed.csv", [",text,label", *(f"{k},{row}" for k, row in enumerate(ROWS))])
     assert found(indexed, tmp_path).recipe == "my-texts", "only the columns that are read need a name"
+
+
+def test_a_recipe_that_reads_other_data_says_what_to_do(tmp_path: Path) -> None:
+    rows = [f"the note number {k} is short,{label}" for k, label in enumerate(["a/b", "b", "c/a"] * 5)]
+    slashes = written(tmp_path, "slashes.csv", ["text,topics", *rows])
+    labels = outputs_of("my-labels")
+    with pytest.raises(UsageError, match=r"my-labels learns .*data.options.label_separator"):
+        learned_by("my-labels", own_file(slashes, [], tmp_path, labels))
+    own = own_file(slashes, ['data.options.label_separator="/"'], tmp_path, labels)
+    assert learned_by("my-labels", own).recipe == "my-labels"
+    assert outputs_of("my-texts-transformer") == ""
+
+
+def test_a_table_in_one_json_object_is_no_row(tmp_path: Path) -> None:
+    for table in (
+        {"text": ["a b c", "d e f"], "label": ["x", "y"]},
+        {"text": {"0": "a b"}, "label": {"0": "x"}},
+    ):
+        with pytest.raises(
+            DataError, match="holds one JSON object, which would be one row; expected an array"
+        ):
+            found(written(tmp_path, "columns.json", [json.dumps(table)]), tmp_path)

@@ -119,6 +119,12 @@ class ColumnKind:
             return ""
         return next((mark for mark in _SEPARATORS if self._joined(mark) == "open"), "")
 
+    @cached_property
+    def possible_separator(self) -> str:
+        """What stands between labels if the user says that a value has several: the mark of most values, or empty."""
+        sure = self.separator or self.doubtful_separator
+        return sure or max(_SEPARATORS, key=self.with_mark) if any(map(self.with_mark, _SEPARATORS)) else sure
+
     def with_mark(self, mark: str) -> int:
         """Count the rows whose value holds a mark."""
         return sum(count for value, count in self.counts.items() if mark in value)

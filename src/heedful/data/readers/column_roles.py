@@ -6,12 +6,13 @@ What the values leave open is asked for in one line that lists the choices; noth
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from heedful.data.readers.column_kinds import WORDS_OF_TEXT, ColumnKind
-from heedful.errors import UsageError
+from heedful.data.readers.written_labels import are_tags
+from heedful.errors import UsageError, listed
 
 Gold = Literal["label", "labels", "columns", "score"]
 _TEXTS = {
@@ -61,13 +62,17 @@ class Roles:
     unread: tuple[str, ...] = ()
 
 
-def roles_of(kinds: Mapping[str, ColumnKind], named: Mapping[str, str], separator: str = "") -> Roles:
+def roles_of(
+    kinds: Mapping[str, ColumnKind], named: Mapping[str, str], separator: str = "", wanted: str = ""
+) -> Roles:
     """Choose the columns.
 
     Args:
         kinds: the columns; see `heedful.data.readers.column_kinds`.
         named: role ("text", "premise", "hypothesis", "label" or "score") to the column that the user names for it.
         separator: what the user says stands between the labels of a cell; empty where he says nothing.
+        wanted: what the recipe that the user names learns, which settles what the values leave open: "classes",
+            "labels", "columns", "number" or "grades"; empty or anything else where nothing is settled.
 
     Returns:
         The roles.
@@ -78,16 +83,26 @@ def roles_of(kinds: Mapping[str, ColumnKind], named: Mapping[str, str], separato
     for role, name in named.items():
         parts = [name] if name in kinds else [part.strip() for part in name.split(",")]
         for missing in [part for part in parts if part not in kinds][:1]:
-            listed = ", ".join(kinds)
-            raise UsageError(f"there is no column {missing!r} for {role}; columns: {listed or 'none'}")
+            _refuse_commas(each for each in kinds if "," in each and each in name)
+            raise UsageError(f"there is no column {missing!r} for {role}; columns: {listed(list(kinds))}")
     taken = set(named.values())
     texts = _texts(kinds, named)
-    gold, kind = _gold(kinds, named, taken | set(texts or ()))
-    if kind != "score" and gold in kinds:
-        kind = _several(kinds[gold], separator)
+    gold, kind = _gold(kinds, named, taken | set(texts or ()), wanted)
+    if gold not in kinds and wanted == "columns":
+        kind = "columns"
+    elif kind != "score" and gold in kinds:
+        kind = _several(kinds[gold], separator, wanted)
+        if "label" not in named and wanted != "classes" and are_tags(kinds[gold].counts):
+            raise UsageError(
+                f"{gold} holds tags of words, such as {min(kinds[gold].counts)}, one word a row; to learn tags write "
+                "words and tags in lines, with an empty line between sentences, in a file ending in .conll; --label "
+                f"{_typed(gold)} learns each row as a text with a class"
+            )
     if texts is None:
         texts = _chosen_texts(kinds, {*taken, *gold.split(","), gold})
-    mark = separator or (kinds[gold].separator if gold in kinds else "")
+    mark = separator
+    if gold in kinds and not separator:
+        mark = kinds[gold].possible_separator if wanted == "labels" else kinds[gold].separator
     unread = tuple(name for name in kinds if name not in {*texts, gold, *gold.split(",")})
     if kind in ("labels", "columns") and len(texts) == 2:
         raise UsageError(
@@ -183,16 +198,16 @@ def _chosen_texts(kinds: Mapping[str, ColumnKind], taken: set[str]) -> tuple[str
     if len(texts) == 1:
         return (texts[0].name,)
     if not texts:
-        raise UsageError(
-            f"no column holds texts; columns: {', '.join(kinds) or 'none'}. Name it: --text NAME"
-        )
+        raise UsageError(f"no column holds texts; columns: {listed(list(kinds))}. Name it: --text NAME")
     names = [kind.name for kind in texts[:_SHOWN]]
     choices = ", ".join(f"--text {_typed(name)}" for name in names)
     pair = f", or as a pair --premise {_typed(names[0])} --hypothesis {_typed(names[1])}"
     raise UsageError(f"several columns hold texts: choose one of {choices}{pair}")
 
 
-def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[str]) -> tuple[str, Gold]:
+def _gold(
+    kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[str], wanted: str
+) -> tuple[str, Gold]:
     if "label" in given and "score" in given:
         raise UsageError("--label names classes and --score numbers: give one of them")
     if "score" in given:
@@ -205,14 +220,14 @@ def _gold(kinds: Mapping[str, ColumnKind], given: Mapping[str, str], taken: set[
     exact = [kind for kind in named if _plain(kind.name) in ("label", "score")]
     for found in (exact, named, able):
         if len(found) == 1:
-            return found[0].name, _kind_of(found[0])
+            return found[0].name, _kind_of(found[0], wanted)
     switches = [kind.name for kind in able if kind.is_switch]
     if not named and len(able) == len(switches) > 1:
+        _refuse_commas(name for name in switches if "," in name)
         return ",".join(switches), "labels"
     if not able:
         raise UsageError(
-            f"no column holds classes or numbers; columns: {', '.join(kinds) or 'none'}. Name it: --label NAME or "
-            "--score NAME"
+            f"no column holds classes or numbers; columns: {listed(list(kinds))}. Name it: --label NAME or --score NAME"
         )
     choices = (
         f"--{'score' if _is_measured(kind) else 'label'} {_typed(kind.name)}"
@@ -233,8 +248,12 @@ def _holds_flags(kind: ColumnKind) -> bool:
     return kind.flags <= {"0", "1"}
 
 
-def _several(kind: ColumnKind, separator: str) -> Gold:
-    """Return whether a cell holds several labels; asks where the cells leave that open."""
+def _several(kind: ColumnKind, separator: str, wanted: str) -> Gold:
+    """Return whether a cell holds several labels; asks where the cells and the recipe leave that open."""
+    if wanted == "labels" and kind.possible_separator:
+        return "labels"
+    if wanted == "classes" and not separator and kind.doubtful_separator:
+        return "label"
     if mark := "" if separator else kind.doubtful_separator:
         cells = f"{kind.with_mark(mark):,} of {len(kind.values):,} cells"
         raise UsageError(
@@ -251,13 +270,15 @@ def _can_be_gold(kind: ColumnKind) -> bool:
     return kind.is_number or kind.is_classes or bool(kind.separator)
 
 
-def _kind_of(kind: ColumnKind) -> Gold:
-    """Return what a column of gold is; whole numbers may be classes as well as grades, and are asked about."""
+def _kind_of(kind: ColumnKind, wanted: str) -> Gold:
+    """Return what a column of gold is; whole numbers may be classes as well as grades: the recipe says it, or asked."""
     name = _plain(kind.name)
     if kind.separator:
         return "labels"
-    if not kind.is_number:
+    if not kind.is_number or (wanted == "classes" and kind.is_whole):
         return "label"
+    if wanted in ("number", "grades"):
+        return "score"
     if name in _NUMBERS or _is_measured(kind):
         return "score"
     if name in _LABELS or len(kind.counts) == 2:
@@ -285,6 +306,15 @@ def _is_pair(first: str, second: str) -> bool:
         if names[0].startswith(ends[0] + "_") and names[1].startswith(ends[1] + "_"):
             return names[0].removeprefix(ends[0]) == names[1].removeprefix(ends[1])
     return False
+
+
+def _refuse_commas(names: Iterable[str]) -> None:
+    """Refuse a column whose name holds a comma, which stands between the names of several columns."""
+    for name in names:
+        raise UsageError(
+            f"the column {name!r:.80} holds a comma in its name, which stands between the names of several columns of "
+            "labels; rename it to choose it beside others"
+        )
 
 
 def _plain(name: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heedful.data.examples import WEIGHTS, Corpus, Example, Gold
-from heedful.errors import DataError, nearest
+from heedful.errors import DataError, listed, nearest
 from heedful.text.limits import ROWS
 
 NO_TEXT = "no text"
@@ -118,9 +118,7 @@ class CorpusBuilder:
             names = [" ".join(str(present).split()) for present in record]
             hint = nearest(name, names)
             hint = f"; {hint}" if hint.startswith("did") else ""  # else it would list the columns once more
-            raise DataError(
-                f"{self.where(row)}: no column {name!r}; columns: {', '.join(names) or 'none'}{hint}"
-            )
+            raise DataError(f"{self.where(row)}: no column {name!r}; columns: {listed(names)}{hint}")
         return record[name]
 
     def label(self, row: int, field: str, value: str, labels: Sequence[str], called: str = "label") -> str:

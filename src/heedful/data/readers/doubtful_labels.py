@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from heedful.data.readers.written_labels import LABELS_TASK, left_brackets
+from heedful.data.readers.written_labels import LABELS_TASK, are_tags, left_brackets
 
 MISSING = frozenset({"nan", "none", "null", "na", "n/a", "<na>", "#n/a", "nat", "nil", "?", "-", ""})
 """What programs and people write where a value is missing, in small letters."""
@@ -27,7 +27,9 @@ _OWN, _NEARLY_ALL = 20, 0.9
 """So many labels of one row each, which nearly all rows have, are the names of rows or free text."""
 _PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,2})?", re.ASCII)
 _OTHER_NUMBER = re.compile(
-    r"[-+]?[$£€¥]?\s?(\d{1,3}([.,' \u00a0]\d{3})+|\d+)([.,]\d+)?\s?[%‰$£€¥]?", re.ASCII
+    r"\(?[-+\u2212]?\s?([$£€¥]|[A-Z]{2,3}\b)?[\s\u00a0\u202f]?(\d{1,3}([.,'’_ \u00a0\u202f]\d{3})+|\d+)([.,]\d+)?"
+    r"[\s\u00a0\u202f]?([%‰$£€¥]|[A-Z]{3}|kr|zł|Kč|Fr\.?)?\)?",
+    re.ASCII,
 )
 """A number with a sign of a currency or a share, a decimal comma, or marks between its thousands."""
 INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
@@ -44,7 +46,18 @@ def doubts(rows: Mapping[str, int]) -> list[str]:
     """
     several, own = list(_several(rows)), list(_of_one_row(rows))
     further = () if several else own or [*_in_a_tree(rows), *_numbers(rows)]
-    return [*_no_label(rows), *several, *_written_twice(rows), *further]
+    return [*_no_label(rows), *_tags(rows), *several, *_written_twice(rows), *further]
+
+
+def _tags(rows: Mapping[str, int]) -> Iterator[str]:
+    """Return whether labels are tags of words, one word a row."""
+    if are_tags(rows):
+        tag = next(name for name in rows if name != "O")
+        yield (
+            f"the labels are tags of words, such as {tag!r:.60}, and each row is read as a text with a class; if each "
+            "row is a word of a sentence, write words and tags in lines, with an empty line between sentences, in a "
+            "file ending in .conll, and train my-tags (in Python TokenTagger)"
+        )
 
 
 def _no_label(rows: Mapping[str, int]) -> Iterator[str]:

@@ -66,6 +66,7 @@ class GoldCells:
         self._known, self._separator = tuple(known), separator
         self._types: dict[str, tuple[int, int]] = {}  # of the label: how many, first row
         self._rows_of = dict[str, list[int]]()  # label: how many, first row
+        self._of_columns_each = dict[str, Counter[str]]()  # label column to its classes
         self._widths: Counter[int] = Counter()  # of cells of zeros and ones alone
         self._others = 0
         self._label_columns = label_columns
@@ -82,6 +83,12 @@ class GoldCells:
         if (self._separator or self._label_columns) and self.column not in record and "," in self.column:
             return tuple(name.strip() for name in self.column.split(","))
         return (self.column,)
+
+    @property
+    def filled_in(self) -> str:
+        """What to write where the gold is missing."""
+        several = self._separator and "," in (self.column or "")
+        return "write 0 where a text has not the label of a column," if several else "fill it in"
 
     def read(self, row: int, record: Mapping[str, object]) -> Found:
         """Return the gold of a row.
@@ -133,22 +140,16 @@ class GoldCells:
             doubts({name: rows[0] for name, rows in self._rows_of.items()}) if not self._known else ()
         ):
             self._builder.note(f"{place}: {note}")
+        for column, classes in self._of_columns_each.items() if not self._known else ():
+            of_column = self._builder.where(1, column).replace("row 1, ", "")
+            for note in doubts(classes):
+                self._builder.note(f"{of_column}: {note}")
 
     def _class(self, row: int, column: str, value: object) -> str | PassedOver | None:
         where = self._builder.where(row, column)
-        if holds_spans(value):
-            raise DataError(f"{where}: holds spans and no class; my-tags reads them (model.task=tags)")
-        names = written_labels(value, where)
-        if names is not None:
-            if len(names) > 1:
-                raise DataError(
-                    f"{where}: {len(names)} labels, {names!r:.80}, and one was expected; {LABELS_TASK}"
-                )
-            if not names:
-                return None
-            (value,) = names
-        if not isinstance(value, str | int | float):
-            raise DataError(f"{where}: expected a label, got a {type(value).__name__}")
+        if (one := _one_class(value, where)) is None:
+            return None
+        value = one
         kind = type(value).__name__
         count, first = self._types.get(kind, (0, row))
         self._types[kind] = count + 1, first
@@ -161,7 +162,9 @@ class GoldCells:
     def _several(self, row: int, column: str, value: object) -> LabelSet:
         where = self._builder.where(row, column)
         if holds_spans(value):
-            raise DataError(f"{where}: holds spans and no labels; my-tags reads them (model.task=tags)")
+            raise DataError(
+                f"{where}: holds spans and no labels; my-tags reads them from JSON (model.task=tags)"
+            )
         given = written_labels(value, where)
         if given is None and isinstance(value, str) and INDICATORS.fullmatch(value.strip()):
             given = re.findall("[01]", value)  # "[1 0 1]", as NumPy prints it
@@ -201,9 +204,11 @@ class GoldCells:
             if is_missing(value) or (isinstance(value, str) and not value.strip()):
                 continue
             where = self._builder.where(row, column)
-            if not isinstance(value, str | int | float):
-                raise DataError(f"{where}: expected a class, got a {type(value).__name__}")
-            name = checked_name(label_of(column, str(value).strip()), where)
+            if (one := _one_class(value, where)) is None:
+                continue
+            own = checked_name(str(one).strip(), where)
+            self._of_columns_each.setdefault(column, Counter())[own] += 1
+            name = label_of(column, own)
             found.append(self._builder.label(row, column, name, self._allowed))
         return LabelSet(tuple(found)) if found else None
 
@@ -211,7 +216,7 @@ class GoldCells:
         found = []
         for name in names:
             value = self._builder.field(row, record, name)
-            if is_missing(value) or value == "":
+            if is_missing(value) or not str(value).strip():
                 return None
             flag = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}.get(
                 str(value).strip().lower()
@@ -231,3 +236,19 @@ class GoldCells:
             f"{place}: cells of {width} zeros and ones say which labels a text has, but no name of a label. Write the "
             "names, or one column for each label, and name the columns: --column label=NAME,NAME"
         )
+
+
+def _one_class(value: object, where: str) -> str | int | float | None:
+    """Return the one class that a cell names, also as a list of one; None for an empty list."""
+    if holds_spans(value):
+        raise DataError(f"{where}: holds spans and no class; my-tags reads them from JSON (model.task=tags)")
+    names = written_labels(value, where)
+    if names is not None:
+        if len(names) > 1:
+            raise DataError(
+                f"{where}: {len(names)} labels, {names!r:.80}, and one was expected; {LABELS_TASK}"
+            )
+        value = names[0] if names else None
+    if value is not None and not isinstance(value, str | int | float):
+        raise DataError(f"{where}: expected a label, got a {type(value).__name__}")
+    return value

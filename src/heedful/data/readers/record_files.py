@@ -205,9 +205,8 @@ def json_records(file: Path, encoding: str = "utf-8", refuse: Refuse = stop) -> 
         try:
             record = _DECODER.decode(line)
         except (ValueError, RecursionError) as error:  # ValueError: also a number of too many digits
-            refuse(
-                row, DataError(f"{file}: row {row}: not JSON ({_reason(error)}); expected one object a line")
-            )
+            said = f"{file}: row {row}: not JSON ({_reason(error)}); expected one object a line, or an array of objects"
+            refuse(row, DataError(said))
             continue
         if not isinstance(record, dict):
             kind = type(record).__name__

@@ -46,7 +46,9 @@ def spreadsheet_records(file: Path, *, header: bool = True) -> Iterator[tuple[in
             (name, sheet), *others = filled
             if others:
                 listed = ", ".join(other for other, _ in others)
-                note_once(f"{file}: the sheet {name!r} is read, and not: {listed}")
+                note_once(
+                    f"{file}: the sheet {name!r} is read, and not: {listed}; to read another, move it to the front"
+                )
             rows = sheet.to_python(skip_empty_area=False)
     except DataError:
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -33,10 +34,12 @@ from heedful.data.readers.record_files import (
 from heedful.data.readers.text_fields import OnMissing, TextColumns, check_on_missing, is_missing, text_fields
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.readers.tool_formats import Remarks, plain_record, rejected
-from heedful.errors import DataError, UsageError, nearest
+from heedful.errors import DataError, UsageError, listed, nearest
 from heedful.features.cells import plain_cell
 from heedful.text.pipes import is_spooled
 
+_LOOKED_AT = 1_000
+"""Rows of JSON in which a field must stand once, so that it is missing where it does not."""
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 """Names of tables that are text, and of Parquet."""
 BINARY_TABLES = (*BOOKS, *DATABASES)
@@ -181,6 +184,7 @@ def _read(
     builder.columns, is_json = columns.texts, bare_suffix(file) in (".json", ".jsonl")
     on_missing, roles = check_on_missing(how.on_missing or "error"), columns.roles()
     remarks = Remarks()
+    known_to_stand = set[str]()
     for row, given in table_records(file, how):
         record = plain_record(given) if is_json else given
         if is_json and gold.column is not None:
@@ -191,7 +195,10 @@ def _read(
                 record = {gold.column: None, **record}
         for role, name in roles:
             if name not in record and not (role == "label" and gold.columns(record) != (name,)):
-                raise _no_column(file, row, record, role, name, how)
+                if not is_json or (name not in known_to_stand and not _stands(file, how, name)):
+                    raise _no_column(file, row, record, role, name, how)
+                known_to_stand.add(name)
+                record = {**record, name: None}  # programs leave out what is null
         cells = None
         if how.features:
             cells = _cells(builder, file, row, record, how) if trains else record
@@ -205,8 +212,8 @@ def _read(
         if target is None and gold.column is not None:
             if on_missing != "skip":
                 raise DataError(
-                    f"{builder.where(row, gold.column)}: value is missing; fill it in or drop the row, or skip all "
-                    "such rows with --on-missing skip"
+                    f"{builder.where(row, gold.column)}: value is missing; {gold.filled_in} or drop the row, or "
+                    "skip all such rows with --on-missing skip"
                 )
             builder.skip(NO_LABEL)
             continue
@@ -222,6 +229,15 @@ def _read(
     gold.finish()
     for note in remarks.notes():
         builder.note(f"{file}: {note}")
+
+
+def _stands(file: Path, how: FileReading, name: str) -> bool:
+    """Return whether a field stands in one of the first rows of a file of JSON."""
+    try:
+        ahead = itertools.islice(table_records(file, how), _LOOKED_AT)
+        return any(name in plain_record(record) for _, record in ahead)
+    except DataError:  # reported where it is read
+        return False
 
 
 def _cells(
@@ -260,7 +276,7 @@ def no_column(name: str, present: Iterable[object], remedy: str) -> str:
     names = [" ".join(str(each).split()) for each in present]
     hint = nearest(name, names)
     close = f"; {hint}" if hint.startswith("did") else "."  # else it would list the columns once more
-    return f"no column {name!r}; columns: {', '.join(names) or 'none'}{close} Name yours: {remedy}"
+    return f"no column {name!r}; columns: {listed(names)}{close} Name yours: {remedy}"
 
 
 def table_records(file: Path, how: FileReading, refuse: Refuse = stop) -> Iterator[tuple[int, Record]]:

@@ -169,7 +169,7 @@ def _tags_of_spans(
     spans: list[Span] = []
     moved = outside = 0
     text = record.get("text")
-    for span in sorted(record[name], key=_length, reverse=True):
+    for span in sorted(_each_label(record[name]), key=_length, reverse=True):
         start, end, kind = _value(span, _START), _value(span, _END), _value(span, _KIND)
         whole = type(start) is int and type(end) is int  # True is no place
         if not (whole and isinstance(kind, str) and kind.strip()):
@@ -189,6 +189,15 @@ def _tags_of_spans(
         moved += cut.places[inside[0]][0] < start or cut.places[inside[-1]][1] > end
         spans.append(Span(inside[0], inside[-1] + 1, kind.strip()))
     return (tags_of(spans, len(cut.words)) if spans else (OUTSIDE,) * len(cut.words)), moved, outside
+
+
+def _each_label(spans: Sequence[Any]) -> Iterator[Any]:
+    """Yield spans with one label each; Label Studio's shorter export (JSON-MIN) lists the labels of a span."""
+    for span in spans:
+        if isinstance(span, Mapping) and isinstance(span.get("labels"), list) and "label" not in span:
+            yield from ({**span, "label": name} for name in span["labels"])
+        else:
+            yield span
 
 
 def _length(span: object) -> int:

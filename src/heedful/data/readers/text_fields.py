@@ -157,7 +157,7 @@ def text_fields(
             value = ""
         if not isinstance(value, str):
             raise DataError(
-                f"{builder.where(row, name)}: expected text, got {type(value).__name__} {value!r}"
+                f"{builder.where(row, name)}: expected text, got {type(value).__name__} {value!r:.80}"
             )
         texts.append(str(value))
     return tuple(texts)

@@ -19,6 +19,7 @@ _CLOSING = {"[": "]", "(": ")", "{": "}"}
 _CALL = re.compile(r"[A-Za-z_.]+\(\s*([\[({].*[\])}])\s*(?:,\s*\w+\s*=[^,=()]*)*\)", re.DOTALL)
 _EMPTY = ("set()", "frozenset()", "list()", "tuple()", "()")
 _LONGEST = 1 << 16
+_TAG = re.compile(r"O|[BIESLU]-\S+")
 _ANSWERS = frozenset({"accept", "reject", "ignore"})
 
 
@@ -79,7 +80,10 @@ def _chosen(table: Mapping[object, object], where: str) -> list[str]:
 
 
 def holds_spans(value: object) -> bool:
-    """Return whether a value lists spans: ``[start, end, label]``, or tables with a start and an end."""
+    """Return whether a value lists spans: ``[start, end, label]``, or tables with a start and an end; or their JSON."""
+    if isinstance(value, str) and value.lstrip()[:1] == "[" and len(value) <= _LONGEST and "start" in value:
+        with suppress(ValueError):
+            value = plain_json(value, finite=False)
     if not is_list(value) or not value:
         return False
     first = value[0]
@@ -89,6 +93,11 @@ def holds_spans(value: object) -> bool:
             for each in first[:2]
         )
     return isinstance(first, Mapping) and bool({"start", "start_offset"} & first.keys())
+
+
+def are_tags(names: Collection[str]) -> bool:
+    """Return whether labels are tags of words, such as O, B-PER and I-PER, and no classes of texts."""
+    return "O" in names and len(names) > 1 and all(_TAG.fullmatch(name) for name in names)
 
 
 def is_indicators(names: Sequence[str]) -> bool:

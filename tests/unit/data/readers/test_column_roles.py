@@ -15,7 +15,7 @@ def sentence(number: int) -> str:
     return " ".join(WORDS[(number * step) % len(WORDS)] for step in (1, 2, 3, 5, 7)) + f" {number}"
 
 
-def found(given: dict[str, str] | None = None, rows: int = 40, **columns: object) -> Roles:
+def found(given: dict[str, str] | None = None, rows: int = 40, wanted: str = "", **columns: object) -> Roles:
     """Roles of a table; each column is a list that is repeated, or a function of the row."""
     records = [
         {
@@ -24,7 +24,7 @@ def found(given: dict[str, str] | None = None, rows: int = 40, **columns: object
         }
         for k in range(rows)
     ]
-    return roles_of(kinds_of(records), given or {})
+    return roles_of(kinds_of(records), given or {}, wanted=wanted)
 
 
 def test_texts_and_classes() -> None:
@@ -117,3 +117,46 @@ def test_what_is_open_is_asked_for() -> None:
 def test_a_name_decides_among_texts() -> None:
     assert found(title=sentence, body=lambda k: sentence(k + 1), label=["a", "b"]).texts == ("body",)
     assert found(text=sentence, comment=lambda k: sentence(k + 1), label=["a", "b"]).texts == ("text",)
+
+
+def test_a_recipe_that_is_named_settles_what_is_open() -> None:
+    grades = ["1", "2", "3", "4"]
+    with pytest.raises(UsageError, match="whole numbers from 1 to 4"):
+        found(text=sentence, level=grades)
+    assert found(text=sentence, level=grades, wanted="classes").kind == "label"
+    assert found(text=sentence, level=grades, wanted="number").kind == "score"
+    joined = ["a", "a", "a;b"]
+    with pytest.raises(UsageError, match="topics has ';'"):
+        found(text=sentence, topics=joined)
+    assert found(text=sentence, topics=joined, wanted="classes").kind == "label"
+    assert found(text=sentence, topics=joined, wanted="labels") == Roles(("text",), "topics", "labels", ";")
+    apart = ["a, b", "c, d"]
+    assert found(text=sentence, topics=apart, wanted="labels") == Roles(("text",), "topics", "labels")
+    assert found(text=sentence, topics=["a", "b"], wanted="labels").kind == "label"
+    flags = {"rude": ["0", "1", "1"], "long": ["1", "0"]}
+    assert found(text=sentence, **flags).kind == "labels"
+    assert found(text=sentence, **flags, wanted="columns").kind == "columns"
+
+
+def test_a_comma_in_the_name_of_a_column_is_no_list_of_columns() -> None:
+    flags = {"a,b": ["0", "1", "1"], "c": ["1", "0"]}
+    for given in ({}, {"label": "a,b,c"}):
+        with pytest.raises(UsageError, match=r"the column 'a,b' holds a comma in its name.*rename it"):
+            found(given, text=sentence, **flags)
+    assert found({"label": "a,b"}, text=sentence, **flags).gold == "a,b"
+
+
+def test_words_with_tags_one_a_row_are_no_texts_with_classes() -> None:
+    tags = ["B-PER", "O", "O", "B-LOC", "I-LOC"]
+    with pytest.raises(
+        UsageError, match=r"tag holds tags of words, such as B-LOC.*\.conll; --label tag learns"
+    ):
+        found(word=WORDS, tag=tags)
+    assert found({"label": "tag"}, word=WORDS, tag=tags).kind == "label"
+    assert found(word=WORDS, tag=["O", "A", "B"]).kind == "label"  # blood groups
+
+
+def test_of_very_many_columns_the_first_are_listed() -> None:
+    with pytest.raises(UsageError, match=r"columns: c0, c1, .* and 940 more\. Name it") as error:
+        found(rows=3, **{f"c{k}": ["x"] for k in range(1000)})
+    assert len(str(error.value)) < 1000

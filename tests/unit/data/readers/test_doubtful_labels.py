@@ -26,6 +26,11 @@ from heedful.estimators.targets import ClassNames, Scores
             "16 rows have a label such as '0 %', a number that is read as a class",
         ),
         ({f"{n},5": 1 for n in range(8)}, "8 rows have a label such as '0,5', a number"),
+        ({f"−{n}.5": 1 for n in range(8)}, "8 rows have a label such as '−0.5', a number"),
+        ({f"({n}.50)": 1 for n in range(8)}, "8 rows have a label such as '(0.50)', a number"),
+        ({f"EUR {n},50": 1 for n in range(8)}, "8 rows have a label such as 'EUR 0,50', a number"),
+        ({f"1’{n}00.00 CHF": 1 for n in range(8)}, "8 rows have a label such as '1’000.00 CHF', a number"),
+        ({"O": 9, "B-PER": 3, "I-PER": 1}, "the labels are tags of words, such as 'B-PER'"),
         ({f"€1,{n}00.00": 1 for n in range(8)}, "8 rows have a label such as '€1,000.00', a number"),
         (
             {**{f"{n}.5": 1 for n in range(9)}, "inf": 2},

@@ -170,3 +170,35 @@ def test_a_name_that_stands_twice_in_an_object_is_refused(tmp_path: Path) -> Non
             DataError, match=r"row 2: not JSON \(the name '(label|x)' stands twice in one object"
         ):
             read_table(file, text="text", label="label")
+
+
+def test_label_columns_say_and_refuse_what_one_column_does(tmp_path: Path) -> None:
+    def read(topics: list[object]) -> Corpus:
+        rows = [{"text": "a b", "topic": topic, "mood": "good"} for topic in topics]
+        file = tmp_path / "columns.jsonl"
+        file.write_text("\n".join(map(json.dumps, rows)))
+        return read_table(file, text="text", label="topic,mood", label_columns=True)
+
+    (note,) = read(["None", "a", "b"]).notes
+    assert "field 'topic': 1 rows have the label 'None'" in note
+    (note,) = read(["caf\u00e9", "cafe\u0301"]).notes
+    assert "field 'topic': the labels" in note
+    assert read([["a"], "b"]).examples[0].target == LabelSet(("topic: a", "mood: good"))
+    with pytest.raises(DataError, match=r"row 2, field 'topic': 2 labels, .* and one was expected"):
+        read(["a", "['a', 'b']"])
+    with pytest.raises(DataError, match="row 1, field 'topic': holds spans and no class"):
+        read([[[0, 1, "PER"]]])
+
+
+def test_spans_in_a_cell_of_json_are_no_class(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="row 1, field 'label': holds spans and no class"):
+        classes(tmp_path, ['[{"start": 0, "end": 1, "labels": ["PER"]}]'])
+
+
+def test_an_empty_cell_beside_ones_is_told_what_to_write(tmp_path: Path) -> None:
+    file = tmp_path / "flags.csv"
+    file.write_text("text,rude,long\na b,1,\n")
+    with pytest.raises(
+        DataError, match=r"row 2, .* is missing; write 0 where a text has not the label of a column"
+    ):
+        read_table(file, text="text", label="rude,long", label_separator=",")

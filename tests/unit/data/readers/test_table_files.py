@@ -234,3 +234,27 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'heedful\[parquet\]'"):
         read_table(tmp_path / "a.parquet", text="t")
+
+
+def test_a_field_that_programs_leave_out_where_it_is_null_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(
+        '{"label": "x"}\n{"text": "a b", "label": "x"}\n{"text": "c d"}\n{"text": "e", "label": "y"}\n'
+    )
+    with pytest.raises(DataError, match="row 1, field 'text': value is missing"):
+        read_table(file, text="text", label="label")
+    with pytest.raises(DataError, match="row 3, field 'label': value is missing"):
+        read_table(file, text="text", label="label", on_missing="empty", keep_empty=True)
+    corpus = read_table(file, text="text", label="label", on_missing="skip")
+    assert [example.row for example in corpus.examples] == [2, 4]
+    assert corpus.skipped == {"no text": 1, "no label": 1}
+    with pytest.raises(DataError, match="row 1: no column 'body'; columns: label"):
+        read_table(file, text="body", label="label", on_missing="skip")
+
+
+def test_a_message_holds_no_whole_value(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps({"text": ["a"] * 10_000}))
+    with pytest.raises(DataError, match="expected text, got list") as error:
+        read_table(file, text="text")
+    assert len(str(error.value)) < 500

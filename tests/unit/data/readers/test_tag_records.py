@@ -191,3 +191,9 @@ def test_spans_outside_their_text_are_cut_and_counted(tmp_path: Path) -> None:
 def test_tokens_that_are_no_words_are_named(tmp_path: Path, record: object, said: str) -> None:
     with pytest.raises(DataError, match=said):
         read(tmp_path, record)
+
+
+def test_the_shorter_export_of_label_studio(tmp_path: Path) -> None:
+    spans = [{"start": 0, "end": 3, "text": "Ada", "labels": ["PER"]}]
+    corpus = read(tmp_path, {"id": 1, "text": "Ada wrote", "label": spans})
+    assert pairs(corpus) == [[("Ada", "B-PER"), ("wrote", "O")]]
