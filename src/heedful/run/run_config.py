@@ -146,7 +146,7 @@ class DataConfig(Settings):
             ``model.sentence``.
         protocol: with "honest" a dev split selects the best checkpoint and the test split is read once; "paper" reports
             the best of all evaluations on the test split, as published tables did.
-        folds: number of folds of cross-validation, for data without official splits.
+        folds: number of folds of cross-validation, at most 1,000, for data without official splits.
         fold: which fold is held out, from 1.
         hold_out_fold: for your own files, whether this fold of ``train`` is the test split. Copies of a text share a
             fold, and every class is spread evenly. ``heedful study --folds`` sets it.
@@ -190,7 +190,7 @@ class DataConfig(Settings):
     dev_fraction: float = ranged(0.1, inside(0, 1))
     few_rows: int = ranged(0, at_least(0))
     protocol: Protocol = "honest"
-    folds: int = ranged(10, at_least(2))
+    folds: int = ranged(10, up_to(2, 1_000))
     fold: int = ranged(1, at_least(1))
     hold_out_fold: bool = False
     max_tokens: int = ranged(400, at_least(1))

@@ -110,6 +110,7 @@ def test_value_where_a_table_belongs() -> None:
         ("data.max_tokens=0", "data.max_tokens: must be 1 or more; got 0"),
         ("data.dev_fraction=1", "data.dev_fraction: must be above 0 and below 1; got 1"),
         ("data.folds=1", "data.folds: must be 2 or more; got 1"),
+        ("data.folds=1001", "data.folds: must be at most 1,000; got 1001"),
         ("data.fold=11", "data: fold must be 1 to folds = 10; got 11"),
         ("text.tokenizer=tree", "text.tokenizer: must be one of"),
         ("text.vectors=''", "text: baseforms are used to look vectors up: name text.vectors too"),
