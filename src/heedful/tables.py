@@ -16,6 +16,11 @@ def figure(value: float) -> str:
     return f"{value:.3g}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
 
 
+def in_one_line(name: str) -> str:
+    """Write a name of the user's, such as a class, in one line of a table: line ends and tabs become blanks."""
+    return name if name.isprintable() else " ".join(name.split())
+
+
 def markdown_table(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[int] = ()
 ) -> list[str]:

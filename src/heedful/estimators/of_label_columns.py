@@ -16,7 +16,7 @@ from heedful.data.readers.text_fields import is_missing
 from heedful.errors import DataError, UsageError, nearest
 from heedful.estimators.example_weights import example_weights
 from heedful.estimators.sentence_estimator import SentenceEstimator
-from heedful.estimators.targets import AnyTargets, ClassNames, NamedChoice
+from heedful.estimators.targets import AnyTargets, ClassNames, NamedChoice, refuse_repeated
 from heedful.model.decisions.label_columns import BETWEEN, column_places, label_of
 from heedful.run.run_config import RunConfig
 from heedful.tasks import LabelColumnsModel
@@ -63,6 +63,8 @@ class LabelColumns(NamedChoice):
         names, value_of, kinds = list[str](), dict[str, Hashable](), set[str]()
         for place, column in enumerate(columns):
             own = [row[place] for row in rows if not is_missing(row[place])]
+            if not own and rows:
+                raise DataError(f"label column {column!r}: holds no class; leave this column out")
             try:
                 found = ClassNames.of(own)
             except DataError as error:
@@ -139,6 +141,7 @@ def _table(y: object) -> tuple[tuple[str, ...], list[list[Any]]]:
         if not _is_row(row) or len(row) != width:
             raise DataError(f"target {place}: expected a row of {width or 2} classes, got {row!r:.60}")
     columns = tuple(map(str, range(width) if named is None else named))
+    refuse_repeated(columns)
     return columns, [[_plain(value) for value in row] for row in rows]
 
 

@@ -152,7 +152,7 @@ class TokenTagger(Estimator[TagsModel]):
                 )
             found.append((example, tuple(map(str, given))))
         every = {tag for _, own in found for tag in own}
-        check_names(sorted(every))
+        check_names(sorted(every), of_words=True)
         scheme = scheme_of(every)
         if self.config.data.options.get("repair"):
             whole = [(example, repaired_tags(own, scheme)) for example, own in found]

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence, Sized
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, TypeGuard
 
 import numpy as np
@@ -139,6 +140,7 @@ class LabelSets(NamedChoice):
         matrix = _matrix(y)
         if matrix is not None:
             names = tuple(map(str, range(matrix.shape[1]) if columns is None else columns))
+            refuse_repeated(names)
         else:
             lists = _lists(y)
             names = tuple(sorted({name for labels in lists for name in labels}))
@@ -277,6 +279,8 @@ AnyTargets = NamedChoice | Scores
 
 def _score(row: int, value: object) -> float:
     plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, Decimal) and plain.is_finite():
+        plain = float(plain)
     if isinstance(plain, int | float) and math.isfinite(number := number_of(plain)):
         return number
     raise DataError(f"target {row}: expected a number, got {plain!r:.60}")
@@ -311,7 +315,14 @@ def _is_hashable(value: object) -> TypeGuard[Hashable]:
     return True
 
 
-def check_names(rows: Sequence[object]) -> None:
+def refuse_repeated(columns: Sequence[str]) -> None:
+    """Refuse a table of targets in which two columns have one name, of which one would be lost."""
+    for name, count in Counter(columns).items():
+        if count > 1:
+            raise UsageError(f"y: {count} columns are called {name!r:.60}; give each a name of its own")
+
+
+def check_names(rows: Sequence[object], *, of_words: bool = False) -> None:
     """Refuse names that a file would not keep apart or not hold, and warn of those that say that there is no class."""
     first: dict[str, int] = {}
     for row, name in enumerate(rows, start=1):
@@ -336,7 +347,8 @@ def check_names(rows: Sequence[object]) -> None:
             name,
         )
     given = Counter(str(each) for each in rows if type(each) in (str, int))
-    for note in doubts({name: count for name, count in given.items() if name not in no_gold(first)}):
+    given = Counter({name: count for name, count in given.items() if name not in no_gold(first)})
+    for note in doubts(given, of_words=of_words):
         _LOG.warning("y: %s", note)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heedful.evaluation.calibration import Calibration
 from heedful.evaluation.significance import Interval, accuracy_interval, bootstrap_interval
 from heedful.evaluation.statistics import Statistic
-from heedful.tables import figure, table_html
+from heedful.tables import figure, in_one_line, table_html
 
 RESAMPLES = 1_000
 """Of the intervals in a report: another seed moves an end by about a fortieth of the width."""
@@ -163,7 +163,7 @@ def render_confusion(report: Report) -> str:
     """
     if not report.confusion:
         return "confusion: the answers are no classes"
-    names = [f"{number} {name}" for number, name in enumerate(report.confusion, start=1)]
+    names = [f"{number} {in_one_line(name)}" for number, name in enumerate(report.confusion, start=1)]
     cells = [[row.get(name, 0) for name in report.confusion] for row in report.confusion.values()]
     width = max(5, len(f"{report.count:,}") + 1)
     side = max(len(name) for name in [*names, "gold, predicted:"])
@@ -192,7 +192,7 @@ def _methods(report: Report) -> str:
 
 
 def _classes(report: Report) -> list[str]:
-    width = max(len("class"), *map(len, report.per_class))
+    width = max(len("class"), *(len(in_one_line(name)) for name in report.per_class))
     return [
         f"{'class':<{width}}  precision  recall      F1   count",
         *(
@@ -206,19 +206,19 @@ def _cells_of(classes: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str,
     """Yield each class with what its row shows; a class that no example has cannot be found, well or badly."""
     for name, row in classes.items():
         values = (f"{row[key]:.3f}" if row["count"] else "-" for key in ("precision", "recall", "f1"))
-        yield name, (*values, f"{int(row['count']):,}")
+        yield in_one_line(name), (*values, f"{int(row['count']):,}")
 
 
 def _groups(groups: Mapping[str, Mapping[str, float]], what: str, key: str) -> list[str]:
     """Write one line a group; an accuracy has its 95 % interval, since groups may be small."""
-    width = max(map(len, [*groups, what]))
+    width = max(len(what), *(len(in_one_line(name)) for name in groups))
     is_share = key == "accuracy"
     head = f"{what:<{width}}  {key:>9}   count" + ("  95 % interval" if is_share else "")
     lines = [head]
     for name, row in groups.items():
         count = int(row["count"])
         interval = f"  {accuracy_interval(round(row[key] * count), count)}" if is_share else ""
-        lines.append(f"{name:<{width}}  {row[key]:9.4f} {count:7,}{interval}")
+        lines.append(f"{in_one_line(name):<{width}}  {row[key]:9.4f} {count:7,}{interval}")
     return lines
 
 

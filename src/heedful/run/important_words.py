@@ -15,6 +15,7 @@ from heedful.explain.explainer import explain
 from heedful.explain.methods import MethodChoice, Sampling
 from heedful.explain.word_sums import WordSum, WordSums
 from heedful.opening import open_model
+from heedful.tables import in_one_line
 from heedful.text.bio import OUTSIDE
 from heedful.training.stages import stage
 
@@ -41,9 +42,9 @@ class Important:
 
     def render(self) -> str:
         """Return lines for a terminal."""
-        width = max(map(len, self.words))
+        width = max(len(in_one_line(label)) for label in self.words)
         lines = [
-            f"  {label:<{width}}  {', '.join(f'{name} {value:+.2f}' for name, value in words)}"
+            f"  {in_one_line(label):<{width}}  {', '.join(f'{name} {value:+.2f}' for name, value in words)}"
             for label, words in list(self.words.items())[:_LABELS]
         ]
         more = len(self.words) - _LABELS

@@ -12,6 +12,7 @@ import heedful
 from heedful import LabelColumnsClassifier
 from heedful.errors import DataError, UsageError
 from heedful.estimators.of_label_columns import LabelColumns
+from heedful.estimators.targets import LabelSets
 
 WORDS = {"goal": "sport", "soup": "food", "song": "art"}
 TEXTS = [
@@ -97,3 +98,15 @@ def test_tables_and_arrays_are_read_by_name_and_by_place() -> None:
     assert LabelColumns.of([[np.nan, "a"], ["b", "c"], [np.nan, np.nan]]).read([[np.nan, np.nan]]) == [None]
     with pytest.raises(UsageError, match="expected the label columns"):
         found.read(frame[["a"]])
+
+
+def test_columns_that_would_be_lost_are_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    twice = pd.DataFrame([["a", "x"], ["b", "y"]], columns=["topic", "topic"])
+    with pytest.raises(UsageError, match="y: 2 columns are called 'topic'"):
+        LabelColumns.of(twice)
+    flags = pd.DataFrame([[0, 1], [1, 0]], columns=["rude", "rude"])
+    with pytest.raises(UsageError, match="y: 2 columns are called 'rude'"):
+        LabelSets.of(flags)
+    with pytest.raises(DataError, match="label column 'mood': holds no class; leave this column out"):
+        LabelColumns.of([{"topic": "a", "mood": None}, {"topic": "b", "mood": None}])

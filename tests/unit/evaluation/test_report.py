@@ -79,3 +79,11 @@ def test_a_class_that_no_example_has_shows_no_figure() -> None:
         ["other", "-", "-", "-", "0"]
     ]
     assert "<td><bdi>-</bdi></td>" in report_html(report)
+
+
+def test_a_class_with_a_line_end_in_its_name_stays_in_its_row() -> None:
+    gold = np.array([0, 1, 1])
+    report = evaluate_classes(gold, gold, ("fine", "not\nfine"))
+    assert "not fine" in report.render()
+    assert [line.split()[1] for line in render_confusion(report).splitlines()[1:]] == ["fine", "not"]
+    assert "not\nfine" in report.per_class

@@ -14,8 +14,8 @@ MISSING = frozenset({"nan", "none", "null", "na", "n/a", "<na>", "#n/a", "nat", 
 """What programs and people write where a value is missing, in small letters."""
 
 _PRODIGY = frozenset({"accept", "reject", "ignore"})
-_JOINING = "|;/+&,"
-_RARE = "|;,"
+_JOINING = "|;/+&,\n、，；"
+_RARE = "|;,\n、，；"
 """Marks that stand in few names of one label: that one part is a label too is doubt enough."""
 _LEVELS = ("/", "::", ">", ".")
 """What stands between the levels of a path."""
@@ -35,18 +35,20 @@ _OTHER_NUMBER = re.compile(
 INDICATORS = re.compile(r"\[?[01](?:\s*[,;| ]\s*[01])+\]?")
 
 
-def doubts(rows: Mapping[str, int]) -> list[str]:
+def doubts(rows: Mapping[str, int], *, of_words: bool = False) -> list[str]:
     """Return which labels of a column may be no label, several labels, paths, or one label that is written in two ways.
 
     Args:
         rows: label to the number of its rows.
+        of_words: whether the labels are those of words, and may be tags.
 
     Returns:
         A sentence of each kind that is found.
     """
     several, own = list(_several(rows)), list(_of_one_row(rows))
     further = () if several else own or [*_in_a_tree(rows), *_numbers(rows)]
-    return [*_no_label(rows), *_tags(rows), *several, *_written_twice(rows), *further]
+    tags = () if of_words else _tags(rows)
+    return [*_no_label(rows), *tags, *several, *_written_twice(rows), *further]
 
 
 def _tags(rows: Mapping[str, int]) -> Iterator[str]:
@@ -123,7 +125,7 @@ def _several(rows: Mapping[str, int]) -> Iterator[str]:
 
 def _sharing(rows: Mapping[str, int]) -> list[tuple[str, str]]:
     """Return labels that have a part in common with another one, with the mark between their parts."""
-    for mark in _RARE[:2]:
+    for mark in _RARE.replace(",", "").replace("，", ""):
         parts = {name: [part.strip() for part in name.split(mark)] for name in rows if mark in name}
         counts = Counter(part for each in parts.values() for part in set(each))
         if found := [(name, mark) for name, each in parts.items() if any(counts[part] > 1 for part in each)]:

@@ -140,6 +140,12 @@ class GoldCells:
             doubts({name: rows[0] for name, rows in self._rows_of.items()}) if not self._known else ()
         ):
             self._builder.note(f"{place}: {note}")
+        if self._label_columns and self._of_columns_each and not self._known:
+            for column in self.columns({}):
+                if column not in self._of_columns_each:
+                    raise DataError(
+                        f"{place.partition(': field')[0]}: label column {column!r} holds no class; leave it out"
+                    )
         for column, classes in self._of_columns_each.items() if not self._known else ():
             of_column = self._builder.where(1, column).replace("row 1, ", "")
             for note in doubts(classes):

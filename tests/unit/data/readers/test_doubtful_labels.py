@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import tiny
 from heedful.data.readers.doubtful_labels import doubts
 from heedful.data.readers.table_files import read_table
 from heedful.errors import DataError
-from heedful.estimators.targets import ClassNames, Scores
+from heedful.estimators.targets import ClassNames, Scores, check_names
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,8 @@ from heedful.estimators.targets import ClassNames, Scores
         ({f"{n}": 1 for n in range(20)}, "that of numbers to learn with --score"),
         ({"-1": 4, "0": 9, "1": 9, "2": 9}, "4 rows have the label '-1'"),
         ({"pos": 9, "neg": 9, "ignore": 2}, "2 rows have the label 'ignore'"),
+        ({"pos": 9, "neg\nsong": 2, "neg\nfilm": 2}, "4 rows have a label such as 'neg\\nsong'"),
+        ({"pos": 9, "neg、song": 2, "neg、film": 2}, "if it is several joined by '、'"),
         ({"pos": 9, "neg": 9, "neg;song": 2}, "2 rows have a label such as 'neg;song'"),
         ({"pos": 9, "neg": 9, "neg, song": 2}, "2 rows have a label such as 'neg, song'"),
         ({"pos|song": 9, "neg|song": 3}, "12 rows have a label such as 'pos|song'"),
@@ -97,6 +100,20 @@ def test_python_says_the_same(caplog: pytest.LogCaptureFixture) -> None:
         "y: 1 rows have the label 'nan'",
         "y: 1 rows have the label '-1',",
     ]
+
+
+def test_tags_of_words_are_said_of_texts_alone(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, logger="heedful"):
+        check_names(["O", "B-PER"], of_words=True)
+        assert not caplog.records
+        check_names(["O", "B-PER"])
+    assert "the labels are tags of words" in caplog.text
+
+
+def test_decimal_numbers_are_numbers() -> None:
+    assert Scores().read([Decimal("1.50"), 2]) == [1.5, 2.0]
+    with pytest.raises(DataError, match="target 1: expected a number, got Decimal"):
+        Scores().read([Decimal("sNaN")])
 
 
 def test_data_check_shows_what_is_said(tmp_path: Path) -> None:

@@ -188,6 +188,8 @@ def test_label_columns_say_and_refuse_what_one_column_does(tmp_path: Path) -> No
         read(["a", "['a', 'b']"])
     with pytest.raises(DataError, match="row 1, field 'topic': holds spans and no class"):
         read([[[0, 1, "PER"]]])
+    with pytest.raises(DataError, match="label column 'topic' holds no class; leave it out"):
+        read([None, None])
 
 
 def test_spans_in_a_cell_of_json_are_no_class(tmp_path: Path) -> None:
