@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import tiny
-from heedful.bulk import part_rows
+from heedful.bulk import part_rows, predict_parts
+from heedful.bulk.part_files import PredictionPart
 from heedful.bulk.prediction_table import columns_of
 from heedful.errors import ExitCode
 from heedful.model.decisions import KINDS
@@ -236,6 +237,26 @@ def test_what_is_refused_is_said_in_a_line(trained, parts: Path, tmp_path: Path)
         assert said in result.err
     write_parquet(parts / "part-b.parquet", TEXTS[:3])
     assert "has changed since it was predicted" in predict(model, every, output).err
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, output, listed = tmp_path / "texts.csv", tmp_path / "out", predict_parts.list_parts
+    file.write_text("text\n" + "warm\n" * 20)
+
+    def changing(*given: object) -> list[PredictionPart]:
+        found = listed(*given)
+        file.write_text("text\n" + "cold\n" * 5)
+        return found
+
+    monkeypatch.setattr(predict_parts, "list_parts", changing)
+    result = predict(trained.runs / "text", file, output, "--jobs", 1)
+    assert (result.code, result.err.count("\n")) == (ExitCode.BAD_DATA, 1)
+    assert "texts.csv: was changed while it was read" in result.err
+    assert content(output) == {}
+    monkeypatch.undo()
+    assert predict(trained.runs / "text", file, output, "--jobs", 1).code == 0
 
 
 def test_a_folder_of_another_model_is_refused(trained, parts: Path, tmp_path: Path) -> None:

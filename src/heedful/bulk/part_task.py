@@ -18,6 +18,7 @@ from heedful.data.examples import Corpus, Example
 from heedful.data.readers.reading import FileReading
 from heedful.errors import DataError
 from heedful.storage import note_read, operation, replacing
+from heedful.storage.file_states import refuse_changed
 from heedful.text.characters import json_line
 
 if TYPE_CHECKING:
@@ -108,6 +109,7 @@ def _predict(part: PredictionPart, order: Order, answers: BatchAnswers, layout: 
                 _write_parquet(part, answers, layout, judge, stream)
             else:
                 _write_lines_of_group(part, order, answers, layout, judge, stream)
+            refuse_changed({part.file: part.state})  # since all files were looked into
     return counts
 
 

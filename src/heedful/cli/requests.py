@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from heedful.cli.request_options import STDIN, RequestOptions
 from heedful.data.examples import Corpus, Example
 from heedful.errors import UsageError
+from heedful.storage.file_states import unchanged
 from heedful.text.limits import ROWS
 
 
@@ -36,8 +37,8 @@ def stream(options: RequestOptions, check: Callable[[Corpus], None]) -> Iterator
     """Yield the requests of a command in blocks, in the memory of one; errors as in `gather`.
 
     A file is read twice: once to its end to find what is wrong with it, before anything is answered, and once to be
-    answered. Standard input can be read but once, so that a mistake in it ends what has been answered till then. Of a
-    file that the model reads in its own way all rows are held.
+    answered; one that changes meanwhile is refused at its end. Standard input can be read but once, so that a mistake
+    in it ends what has been answered till then. Of a file that the model reads in its own way all rows are held.
 
     Args:
         options: the options.
@@ -46,10 +47,14 @@ def stream(options: RequestOptions, check: Callable[[Corpus], None]) -> Iterator
     Yields:
         Requests, in order, with their rows.
     """
-    if options.input_file not in (None, STDIN):
+    file = options.input_file
+    if file is None or file == STDIN:
+        yield from _blocks(options)
+        return
+    with unchanged(file):
         for block in _blocks(options):
             check(block)
-    yield from _blocks(options)
+        yield from _blocks(options)
 
 
 def _blocks(asked: RequestOptions) -> Iterator[Corpus]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from heedful.data.examples import Corpus
 from heedful.data.readers.written_labels import checked_name
 from heedful.errors import DataError, HeedfulError
 from heedful.labeling.label_file import key_of
+from heedful.storage.file_states import state_of
 
 Texts = tuple[str, ...]
 FOUND = 50
@@ -92,7 +92,7 @@ class WatchedPool:
 
     def __init__(self, path: Path, read: Callable[[], Corpus], print_line: Callable[[str], None]) -> None:
         self._path, self._read, self._say = path, read, print_line
-        self._seen = self._stamp()
+        self._seen = state_of(self._path)
         self.pool = Pool(read())
 
     def follow(self) -> bool:
@@ -101,7 +101,7 @@ class WatchedPool:
         Returns:
             Whether there is another pool now.
         """
-        now = self._stamp()
+        now = state_of(self._path)
         if now == self._seen:
             return False
         self._seen = now
@@ -115,10 +115,3 @@ class WatchedPool:
         self.pool = pool
         self._say(f"{self._path} has changed: {added:,} texts are new, {gone:,} are gone")
         return True
-
-    def _stamp(self) -> Sequence[int]:
-        try:
-            status = os.stat(self._path)
-        except OSError:
-            return ()
-        return status.st_ino, status.st_size, status.st_mtime_ns

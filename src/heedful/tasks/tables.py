@@ -23,7 +23,8 @@ from heedful.model.decisions import kind_of
 from heedful.models import ModelConfig
 from heedful.settings import fit
 from heedful.storage import sha256
-from heedful.tasks.prepared import Files
+from heedful.storage.file_states import refuse_changed, state_of
+from heedful.tasks.prepared import Corpora, Files
 
 if TYPE_CHECKING:
     from heedful.run.run_config import DataConfig
@@ -64,21 +65,32 @@ def check_options(
     return partial(reader, **options)
 
 
-def one_file_a_part(names: Mapping[str, str], root: Path | None) -> tuple[dict[str, Path], dict[str, str]]:
+def one_file_a_part(
+    names: Mapping[str, str], root: Path | None, read: Callable[[Mapping[str, Path]], Corpora]
+) -> Files:
     """Find the file of each part.
 
     Args:
         names: part to what the settings call its file.
         root: the folder of data sets, or None.
+        read: reads the files of all parts.
 
     Returns:
-        Part to file, and what a card calls each file to its SHA-256.
+        The files, with the SHA-256 of what is read: one that changes until it is read to its end is refused.
 
     Raises:
         DataError: if a file is missing or cannot be read.
     """
     paths = {part: find_named(name, root) for part, name in names.items()}
-    return paths, {published(part, names[part]): sum_of(path) for part, path in paths.items()}
+    before = {path: state_of(path) for path in paths.values()}
+    sums = {published(part, names[part]): sum_of(path) for part, path in paths.items()}
+
+    def read_unchanged() -> Corpora:
+        parts = read(paths)
+        refuse_changed(before)
+        return parts
+
+    return Files(read_unchanged, sums)
 
 
 def published(part: str, name: str) -> str:
@@ -185,16 +197,15 @@ class TableRoles:
                 f"data.label: expected two label columns or more, --column label=NAME for each; got "
                 f"{columns[self.gold]!r:.80} alone, which my-texts learns"
             )
-        paths, fingerprint = one_file_a_part(names, root)
 
-        def read() -> dict[str, Corpus]:
+        def read(paths: Mapping[str, Path]) -> Corpora:
             parts = {"train": read_part(paths["train"], **columns)}
             # The other files are read knowing the classes: "-" is none beside others, and unseen ones are counted.
             labels = labels_of(parts["train"])
             others = [part for part in paths if part != "train"]
             return parts | {part: read_part(paths[part], **columns, known=labels) for part in others}
 
-        return Files(read, fingerprint)
+        return one_file_a_part(names, root, read)
 
     def gold_of(
         self, file: Path, options: Mapping[str, object], labels: Sequence[str], run: Mapping[str, object]

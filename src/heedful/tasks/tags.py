@@ -118,8 +118,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
         """See `Task.files`."""
         read = check_options(data.options, read_tags, "files of tags", ("gold",))
-        paths, fingerprint = one_file_a_part(names, root)
-        return Files(lambda: {part: read(path) for part, path in paths.items()}, fingerprint)
+        return one_file_a_part(names, root, lambda paths: {part: read(path) for part, path in paths.items()})
 
     def read_gold(self, model: TagsModel, file: Path, options: Mapping[str, object]) -> Corpus:
         """See `Task.read_gold`; the file is read as the training file was, and all its sentences count alike."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,9 @@ import pytest
 from heedful.cli.option_groups import Requests
 from heedful.cli.request_files import is_table
 from heedful.cli.request_options import RequestOptions
-from heedful.cli.requests import gather
+from heedful.cli.requests import gather, stream
 from heedful.data.readers.reading import FileReading
-from heedful.errors import UsageError
+from heedful.errors import DataError, UsageError
 from waiting import PATIENCE
 
 PROGRAM = """
@@ -52,6 +53,17 @@ def test_an_argument_that_names_a_file_is_read_as_one(tmp_path: Path) -> None:
     assert is_table(table, FileReading())
     found = gather(RequestOptions((), (None, None), table, FileReading(), False))
     assert [example.texts for example in found.examples] == [("warm",)]
+
+
+@pytest.mark.parametrize("again", ["text\nwarm\n", "text\nwarm\ncold\nmild\n", "text\nwine\nbeer\n"])
+def test_a_file_that_changes_between_its_two_readings_is_refused(tmp_path: Path, again: str) -> None:
+    table = tmp_path / "texts.csv"
+    table.write_text("text\nwarm\ncold\n")
+    options = RequestOptions((), (None, None), table, FileReading(), False)
+    blocks = stream(options, lambda _: os.utime(table.write_text(again) and table, ns=(0, 1)))
+    with pytest.raises(DataError, match=r"texts\.csv: was changed while it was read"):
+        list(blocks)
+    assert [len(block.examples) for block in stream(options, lambda _: None)] == [again.count("\n") - 1]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from heedful.run import prepare
 from heedful.run.recipe_files import load_config
 from heedful.run.run_config import DataConfig, RunConfig
 from heedful.run.sources import data_root, find_source, from_examples, own_fold
+from heedful.tasks import tables
 from heedful.tasks.prepared import Protocol
 from heedful.tasks.tables import find_named
 
@@ -92,6 +93,24 @@ def test_a_changed_file_is_read_again_although_another_shares_its_base_name(
     assert (rows(), rows()) == (120, 120)
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:61]))
     assert rows() == 60
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, summed = folder / "text.csv", tables.sum_of
+
+    def changing(path: Path) -> str:
+        found = summed(path)
+        if path == file:
+            file.write_text("".join(file.read_text().splitlines(keepends=True)[:61]))
+        return found
+
+    monkeypatch.setattr(tables, "sum_of", changing)
+    with pytest.raises(DataError, match=r"text\.csv: was changed while it was read"):
+        prepare(config(**NAMED), folder, tmp_path / "cache")
+    monkeypatch.undo()
+    assert len(prepare(config(**NAMED), folder, tmp_path / "cache").datasets["train"]) == 54
 
 
 def test_parallel_files_of_one_base_name_are_told_apart(folder: Path) -> None:

@@ -72,9 +72,10 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
     def files(self, names: Mapping[str, str], data: DataConfig, root: Path | None) -> Files:
         """See `Task.files`."""
         check_options(data.options, read_role_columns, "files of semantic roles")
-        paths, fingerprint = one_file_a_part(names, root)
-        return Files(
-            lambda: {part: read_roles(path, **data.options) for part, path in paths.items()}, fingerprint
+        return one_file_a_part(
+            names,
+            root,
+            lambda paths: {part: read_roles(path, **data.options) for part, path in paths.items()},
         )
 
     def read_gold(self, model: RolePredictor, file: Path, options: Mapping[str, object]) -> Corpus:
