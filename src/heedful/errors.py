@@ -202,9 +202,20 @@ def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
     """
     from difflib import get_close_matches
 
+    for each in valid:
+        if _bare(each) == _bare(name):
+            return f"did you mean {each!r:.200}?"
     if close := get_close_matches(name, valid, n=1):
         return f"did you mean {close[0]!r:.200}?"
     return f"valid: {listed(sorted(valid))}"
+
+
+def _bare(name: str) -> str:
+    """Return a name without case, white space, characters that cannot be seen, and forms of Unicode."""
+    from unicodedata import category, normalize
+
+    folded = name if name.isascii() else normalize("NFKC", name)
+    return "".join(c for c in folded.casefold() if c.isascii() or category(c) != "Cf").strip()
 
 
 def listed(names: Sequence[str]) -> str:

@@ -72,6 +72,11 @@ def test_the_nearest_name_or_else_all_of_them() -> None:
     assert nearest("zzz", ["forward", "backward"]) == "valid: backward, forward"
 
 
+@pytest.mark.parametrize("name", ["YES", " yes", "yes\u200b", "\uff59\uff45\uff53"])
+def test_a_name_that_differs_in_case_or_in_what_cannot_be_seen_is_the_nearest(name: str) -> None:
+    assert nearest(name, ["no", "yep", "yes"]) == "did you mean 'yes'?"
+
+
 def test_a_name_that_is_not_known_is_refused_with_the_nearest() -> None:
     check_known("forward", ("forward", "backward"), "never said")
     with pytest.raises(UsageError, match=r"^mask 'fowrard' is unknown; did you mean 'forward'\?$"):

@@ -118,9 +118,10 @@ def refuse_unseen_alone(corpus: Corpus, labels: Sequence[str]) -> None:
     if not known or not found or any(name in known for _, name in found):
         return
     example, name = found[0]
+    said = f"unknown label {name!r}; {nearest(name, list(labels))}"
     raise DataError(
-        f"{place(corpus.source, example.row or 1)}: unknown label {name!r}; {nearest(name, list(labels))}. No example "
-        "has a label that training had: check the label column"
+        f"{place(corpus.source, example.row or 1)}: {said}{'' if said.endswith('?') else '.'} No example has a label "
+        "that training had: check the label column"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from heedful.data.readers.column_kinds import WORDS_OF_TEXT, ColumnKind
 from heedful.data.readers.written_labels import are_tags
-from heedful.errors import UsageError, listed
+from heedful.errors import UsageError, listed, nearest
 
 Gold = Literal["label", "labels", "columns", "score"]
 _TEXTS = {
@@ -84,7 +84,9 @@ def roles_of(
         parts = [name] if name in kinds else [part.strip() for part in name.split(",")]
         for missing in [part for part in parts if part not in kinds][:1]:
             _refuse_commas(each for each in kinds if "," in each and each in name)
-            raise UsageError(f"there is no column {missing!r} for {role}; columns: {listed(list(kinds))}")
+            hint = nearest(missing, list(kinds))
+            said = f"there is no column {missing!r} for {role}; columns: {listed(list(kinds))}"
+            raise UsageError(f"{said}; {hint}" if hint.startswith("did") else said)
     taken = set(named.values())
     texts = _texts(kinds, named)
     gold, kind = _gold(kinds, named, taken | set(texts or ()), wanted)
