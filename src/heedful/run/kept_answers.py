@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heedful.storage.fields import Fields
-from heedful.tasks import TASKS
+from heedful.tasks import find_task
 
 Kind = Literal["classes", "right", "scores", "counts"]
 """Of answers: numbers of classes; 1 where the class is right and 0 elsewhere, without the gold labels; scores; counts
@@ -67,7 +67,8 @@ class Answers:
 
 def kind_of_answers(task: str) -> Kind:
     """Return what the answers of a task are."""
-    return TASKS[task].kept if task in TASKS else "classes"
+    found = find_task(task)
+    return found.kept if found else "classes"
 
 
 def _plain(values: Array) -> list[object]:
