@@ -24,6 +24,8 @@ _STATE_OF: dict[str, frozenset[str]] = {
     "Adadelta": frozenset({"square_avg", "acc_delta"}),
     "Adagrad": frozenset({"step", "sum"}),
     "Adam": frozenset({"step", "exp_avg", "exp_avg_sq"}),
+    "DenseAdam": frozenset({"step", "exp_avg", "exp_avg_sq"}),
+    "RowAdam": frozenset({"step", "exp_avg", "exp_avg_sq"}),
     "SGD": frozenset({"momentum_buffer"}),
     "SparseAdam": frozenset({"step", "exp_avg", "exp_avg_sq"}),
 }

@@ -3,7 +3,8 @@
 Fabric places the network, opens autocast and joins the processes that torchrun started. Its data-parallel wrapper is
 not used: that wrapper averages per process, where our loss is a mean over the examples of the whole batch; it needs
 every parameter's gradient in every process; and NCCL cannot reduce sparse gradients. So the gradients are summed
-here: the dense ones in one bucket, together with the loss and the request to stop; the sparse ones as rows.
+here: the dense ones in one bucket, together with the loss and the request to stop; the sparse ones as rows. One
+process on the CPU does without Fabric.
 
 Fabric asks for the version of torchmetrics by importing it, and torchmetrics imports transformers, matplotlib and
 SciPy, where these are installed. That takes longer than all else that a small training imports, so that the version is
@@ -19,10 +20,10 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 
+Value = TypeVar("Value")
 METRICS_PACKAGE = "torchmetrics"
 """The package of which only the version is asked for."""
 COMPILER = "triton"
@@ -46,11 +48,48 @@ def is_first_process() -> bool:
     return "TORCHELASTIC_RUN_ID" not in os.environ or os.environ.get("RANK", "0") == "0"
 
 
-def start_fabric(settings: TrainSettings) -> Fabric:
+class OneProcess:
+    """What `GradientStep` and the loop ask of Fabric, in one process on the CPU: importing Fabric takes over a second.
+
+    Args:
+        lowers: whether matrix products are computed in bfloat16.
+    """
+
+    device = torch.device("cpu")
+    world_size, global_rank, is_global_zero = 1, 0, True
+
+    def __init__(self, lowers: bool) -> None:
+        self._lowers = lowers
+
+    def to_device(self, network: nn.Module) -> nn.Module:
+        """Move a network to the CPU."""
+        return network.to(self.device)
+
+    def autocast(self) -> AbstractContextManager[object]:
+        """Let matrix products be computed in the precision of the run."""
+        return torch.autocast("cpu", torch.bfloat16) if self._lowers else nullcontext()
+
+    def backward(self, loss: Tensor) -> None:
+        """Compute the gradients of a loss."""
+        loss.backward()
+
+    def barrier(self) -> None:
+        """Wait for nobody."""
+
+    def broadcast(self, value: Value) -> Value:
+        """Return what the first process has."""
+        return value
+
+    def all_reduce(self, values: Tensor, reduce_op: str) -> Tensor:
+        """Return what all processes have together."""
+        return values
+
+
+def start_fabric(settings: TrainSettings) -> Fabric | OneProcess:
     """Start Fabric on the device and processes at hand.
 
-    Returns Fabric, launched: one process, or those that torchrun started. Raises UsageError if CUDA is asked for and
-    absent, or the shards cannot be dealt evenly to the processes.
+    Returns Fabric, launched, on a GPU or for the processes that torchrun started; else what stands for it. Raises
+    UsageError if CUDA is asked for and absent, or the shards cannot be dealt evenly to the processes.
     """
     processes, local = 1, 1
     if "TORCHELASTIC_RUN_ID" in os.environ:
@@ -63,6 +102,8 @@ def start_fabric(settings: TrainSettings) -> Fabric:
     available = torch.cuda.is_available()
     if settings.device == "cuda" and not available:
         raise UsageError("device 'cuda' was asked for, but torch finds no CUDA device; use device 'cpu'")
+    if processes == 1 and not (available and settings.device != "cpu"):
+        return OneProcess(settings.precision == "bf16-mixed")
     fabric = fabric_type()(
         accelerator="cuda" if available and settings.device != "cpu" else "cpu",
         strategy="ddp" if processes > 1 else "auto",
@@ -74,7 +115,7 @@ def start_fabric(settings: TrainSettings) -> Fabric:
     return fabric
 
 
-def share_weights(fabric: Fabric, parameters: Sequence[nn.Parameter]) -> None:
+def share_weights(fabric: Fabric | OneProcess, parameters: Sequence[nn.Parameter]) -> None:
     """Give every process the first one's weights."""
     if fabric.world_size == 1:
         return
@@ -85,7 +126,7 @@ def share_weights(fabric: Fabric, parameters: Sequence[nn.Parameter]) -> None:
 
 
 def sum_gradients(
-    fabric: Fabric, dense: Sequence[nn.Parameter], sparse: Sequence[nn.Parameter], extras: Tensor
+    fabric: Fabric | OneProcess, dense: Sequence[nn.Parameter], sparse: Sequence[nn.Parameter], extras: Tensor
 ) -> Tensor:
     """Sum the gradients of all processes in place; a parameter that none of them used keeps no gradient.
 
@@ -108,7 +149,7 @@ def sum_gradients(
     return extras
 
 
-def _sum_dense(fabric: Fabric, parameters: Sequence[nn.Parameter], extras: Tensor) -> Tensor:
+def _sum_dense(fabric: Fabric | OneProcess, parameters: Sequence[nn.Parameter], extras: Tensor) -> Tensor:
     used = extras.new_tensor([parameter.grad is not None for parameter in parameters])
     gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
     bucket = torch.cat([extras, used, *(gradient.flatten() for gradient in gradients)])
@@ -120,7 +161,7 @@ def _sum_dense(fabric: Fabric, parameters: Sequence[nn.Parameter], extras: Tenso
     return extras
 
 
-def _sum_rows(fabric: Fabric, parameter: nn.Parameter) -> None:
+def _sum_rows(fabric: Fabric | OneProcess, parameter: nn.Parameter) -> None:
     """Gather the rows of all processes; padded to one length, because a gather takes equal shapes only."""
     if parameter.grad is None:
         indices = torch.empty(0, dtype=torch.long, device=parameter.device)
@@ -140,7 +181,7 @@ def _sum_rows(fabric: Fabric, parameter: nn.Parameter) -> None:
     parameter.grad = torch.sparse_coo_tensor(rows[None], vectors, parameter.shape, check_invariants=False)
 
 
-def _gather(fabric: Fabric, tensor: Tensor) -> list[Tensor]:
+def _gather(fabric: Fabric | OneProcess, tensor: Tensor) -> list[Tensor]:
     """Collect equally shaped tensors, one of each process."""
     # Fabric's own gather goes through a function that torch has deprecated.
     gathered = [torch.empty_like(tensor) for _ in range(fabric.world_size)]

@@ -168,6 +168,11 @@ def _name_of(place: MapPlace) -> str:
 class _Seen(TorchDispatchMode):
     """Collects what the modules of a network compute; the innermost module that runs gives each result its name."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Tell torch not to hide this from its compiler, whose import takes longer than all looks."""
+        return False
+
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
         self.network = network

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import nn
@@ -12,7 +12,10 @@ from heedful.nn.dense import l2_factors
 from heedful.nn.embedding import PretrainedEmbedding, WordEmbedding
 from heedful.nn.policy import RunningMean
 from heedful.training.adadelta import Adadelta
+from heedful.training.adam import DenseAdam, PlainAdam, RowAdam
 from heedful.training.train_settings import OptimizerSettings, TrainSettings
+
+Member = torch.optim.Optimizer | PlainAdam
 
 
 class Optimizers:
@@ -22,7 +25,7 @@ class Optimizers:
         members: the optimizers.
     """
 
-    def __init__(self, members: list[torch.optim.Optimizer]) -> None:
+    def __init__(self, members: Sequence[Member]) -> None:
         self.members = members
         self._rates = [[group["lr"] for group in member.param_groups] for member in members]
 
@@ -36,7 +39,8 @@ class Optimizers:
     def zero_grad(self) -> None:
         """Drop all gradients."""
         for member in self.members:
-            member.zero_grad(set_to_none=True)
+            for parameter in _parameters_of(*member.param_groups):
+                parameter.grad = None
 
     def scale_lr(self, factor: float) -> None:
         """Set every learning rate to ``factor`` times its initial value."""
@@ -54,7 +58,7 @@ class Optimizers:
         """Return the state of one parameter, to read or to fill; empty before its first step."""
         return self.member_of(parameter).state[parameter]
 
-    def member_of(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
+    def member_of(self, parameter: nn.Parameter) -> Member:
         """Return the optimizer of one parameter."""
         for member in self.members:
             if any(parameter is owned for group in member.param_groups for owned in group["params"]):
@@ -102,7 +106,7 @@ def build_optimizer(network: nn.Module, settings: OptimizerSettings) -> Optimize
     ]
     sparse = [parameter for parameter in trainable if id(parameter) in tables]
     members = _BUILDERS[settings.name](groups, sparse, settings)
-    return Optimizers(members + [_averaging(mean) for mean in means])
+    return Optimizers([*members, *(_averaging(mean) for mean in means)])
 
 
 def _averaging(mean: RunningMean) -> torch.optim.Optimizer:
@@ -119,22 +123,29 @@ def _adadelta(
 
 def _adam(
     groups: list[dict[str, object]], tables: list[nn.Parameter], settings: OptimizerSettings
-) -> list[torch.optim.Optimizer]:
-    members: list[torch.optim.Optimizer] = []
+) -> list[Member]:
+    members: list[Member] = []
     betas = (0.9, settings.beta2)
-    if groups:
-        # On the CPU one pass over memory instead of a dozen; elsewhere torch chooses.
-        fused = True if all(p.is_cpu for group in groups for p in _parameters_of(group)) else None
-        members.append(torch.optim.Adam(groups, settings.lr, betas, settings.eps, fused=fused))
-    if tables:
+    plain = {"lr": settings.lr, "betas": betas, "eps": settings.eps, "weight_decay": 0.0}
+    here = all(p.is_cpu for p in (*_parameters_of(*groups), *tables))
+    if groups and here:
+        members.append(DenseAdam(groups, **plain))
+    elif groups:
+        members.append(torch.optim.Adam(groups, settings.lr, betas, settings.eps))
+    if tables and here:
+        members.append(RowAdam([{"params": tables}], **plain))
+    elif tables:
         members.append(torch.optim.SparseAdam(tables, settings.lr, betas, settings.eps))
     return members
 
 
-def _parameters_of(group: dict[str, object]) -> list[nn.Parameter]:
-    parameters = group["params"]
-    assert isinstance(parameters, list)  # as `build_optimizer` makes it
-    return parameters
+def _parameters_of(*groups: Mapping[str, object]) -> list[nn.Parameter]:
+    found: list[nn.Parameter] = []
+    for group in groups:
+        parameters = group["params"]
+        assert isinstance(parameters, list)  # as `build_optimizer` makes it
+        found += parameters
+    return found
 
 
 def _adagrad(
@@ -144,9 +155,7 @@ def _adagrad(
     return [torch.optim.Adagrad(groups, lr=settings.lr, eps=settings.eps, initial_accumulator_value=0.1)]
 
 
-_Builder = Callable[
-    [list[dict[str, object]], list[nn.Parameter], OptimizerSettings], list[torch.optim.Optimizer]
-]
+_Builder = Callable[[list[dict[str, object]], list[nn.Parameter], OptimizerSettings], Sequence[Member]]
 _BUILDERS: dict[str, _Builder] = {"adadelta": _adadelta, "adam": _adam, "adagrad": _adagrad}
 
 

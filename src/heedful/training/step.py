@@ -15,7 +15,7 @@ from heedful.errors import DivergedError
 from heedful.nn import Stepped
 from heedful.nn.policy import POLICY_FIGURES, policy_figures
 from heedful.structures import Batch, NetworkOutput
-from heedful.training.distributed import cut, shard_seed, sum_gradients
+from heedful.training.distributed import OneProcess, cut, shard_seed, sum_gradients
 from heedful.training.optim import sparse_parameters
 from heedful.training.train_settings import TrainSettings
 
@@ -68,7 +68,7 @@ class GradientStep:
 
     def __init__(
         self,
-        fabric: Fabric,
+        fabric: Fabric | OneProcess,
         network: nn.Module,
         data: TrainingData,
         objective: Objective,

@@ -130,4 +130,3 @@ def test_adam_in_one_pass_equals_adam_to_rounding() -> None:
         optimizers.step()
         plain.step()
     torch.testing.assert_close(network.hidden.weight.detach(), weight.detach(), rtol=0, atol=1e-6)
-    assert optimizers.members[0].param_groups[0]["fused"]
