@@ -48,8 +48,8 @@ EVERYDAY = {
 }
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
-    "files": 630,
-    "lines": 110310,
+    "files": 631,
+    "lines": 110484,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
