@@ -293,14 +293,6 @@ def test_an_example_of_weight_0_is_none_and_equal_weights_are_no_weights(kind: t
     np.testing.assert_array_equal(equal.predictor.logits(texts), expected)
 
 
-def test_the_table_of_baselines_says_that_it_counts_each_row_once() -> None:
-    texts, labels, weights = weighted()
-    for given, says in ((weights[:40], True), (np.full(40, 3.0), False)):
-        beside = TextClassifier(**QUICK).fit(texts[:40], labels[:40], sample_weight=given).baseline_
-        assert beside is not None
-        assert ("count each row once" in beside.render()) is says
-
-
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_scikit_learn_finds_the_weights(kind: type) -> None:
     assert has_fit_parameter(kind, "sample_weight")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from heedful.baselines.library_systems import FastTextBaseline, SpacyBaseline
 from heedful.baselines.measure import Measured, measure
 from heedful.baselines.splits import Numbers, Splits
 from heedful.baselines.systems import System
@@ -53,6 +54,7 @@ class Board:
             sentence's spans.
         rows: the systems, the best first.
         skipped: name of a system to why it has no row.
+        unweighted: systems that count each training and dev row once, though the rows have weights.
         tests: all pairs of rows with the better one first, and the p-value after Holm's adjustment for all of them.
     """
 
@@ -65,6 +67,7 @@ class Board:
     rows: tuple[Row, ...]
     skipped: dict[str, str] = field(default_factory=dict)
     tests: dict[tuple[str, str], tuple[Comparison, float]] = field(default_factory=dict)
+    unweighted: tuple[str, ...] = ()
 
     def interval(self, row: Row) -> Interval | None:
         """Return the 95 % interval of a row's metric over the test examples; None where answers were not kept.
@@ -116,8 +119,10 @@ def make_board(
     first = next(iter(runs.values()))
     if first.test is None:
         raise UsageError(f"{data}: has no test split; name a file: --set data.test=FILE")
-    rows = list(kept)
+    rows, unweighted = list(kept), list[str]()
     for system in systems:
+        if first.is_weighted and isinstance(system, FastTextBaseline | SpacyBaseline):
+            unweighted.append(system.name)
         print_line(f"{system.name} ...")
         rows.append(Row(system.name, own(system), _over_runs(system, runs, reuse=not own(system))))
     metric = "accuracy" if first.labels else "pearson"
@@ -133,6 +138,7 @@ def make_board(
         tuple(rows),
         dict(skipped or {}),
         tested_pairs(rows, metric, gold),
+        tuple(unweighted),
     )
 
 

@@ -107,6 +107,7 @@ def as_dict(board: Board) -> dict[str, object]:
         "tested": board.tested,
         "rows": [_plain(board, row) for row in board.rows],
         "skipped": board.skipped,
+        "unweighted": list(board.unweighted),
         "tests": [
             {
                 "better": pair[0],
@@ -183,5 +184,8 @@ def _foot(board: Board) -> Sequence[str]:
     if pairs:
         kinds = ", ".join(dict.fromkeys(test.test for test, _ in board.tests.values()))
         lines.append(f"all {pairs} pairs tested ({kinds}), p adjusted by Holm's method")
+    if board.unweighted:
+        names = ", ".join(board.unweighted)
+        lines.append(f"rows have weights, but each counts once in {names}")
     lines += NOTES
     return [*lines, *(f"skipped: {name}: {why}" for name, why in board.skipped.items())]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,12 @@ from sklearn.base import clone
 
 from heedful.baselines.linear import LinearBaseline, LinearEstimator, trained
 from heedful.baselines.rivals import rivals
-from heedful.baselines.splits import Rows, Texts
+from heedful.baselines.splits import Rows, Texts, example_weights, parts_of
 from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, LabelSet
-from heedful.evaluation import Comparison, Report, paired_bootstrap
-from heedful.evaluation.label_sets import evaluate_label_sets
+from heedful.evaluation import Comparison, Report
+from heedful.evaluation.label_sets import evaluate_label_sets, label_metrics
+from heedful.evaluation.significance import paired
 from heedful.run import Source
 from heedful.tasks import task_named
 from heedful.training.stages import stage
@@ -33,29 +34,31 @@ class LabelRows:
         texts: of each example.
         gold: which labels it has, [N, Y]; labels that training does not know stand behind the others.
         labels: their names.
-        is_weighted: whether some count more than others elsewhere; here they all count alike.
+        weights: how much each counts, [N]; None where all count alike.
     """
 
     texts: Texts
     gold: NDArray[np.bool_]
     labels: tuple[str, ...]
-    is_weighted: bool = False
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, corpus: Corpus, labels: tuple[str, ...]) -> LabelRows:
         """Return the examples of a corpus that have gold."""
-        found = [
-            (each.texts, each.target.names) for each in corpus.examples if isinstance(each.target, LabelSet)
-        ]
+        examples = [each for each in corpus.examples if isinstance(each.target, LabelSet)]
+        found = [(each.texts, each.target.names) for each in examples if isinstance(each.target, LabelSet)]
         names = (*labels, *sorted({name for _, own in found for name in own} - set(labels)))
         gold = np.array([[name in own for name in names] for _, own in found], bool).reshape(-1, len(names))
-        return cls([texts for texts, _ in found], gold, names, corpus.is_weighted)
+        return cls([texts for texts, _ in found], gold, names, example_weights(examples))
 
     def report(self, scores: NDArray[np.float64]) -> Report:
         """Report on the labels that score above 0; those that training does not know never do."""
         every = np.full(self.gold.shape, -np.inf)
         every[:, : scores.shape[1]] = scores
-        return evaluate_label_sets(self.gold, every > 0, every, self.labels)
+        report = evaluate_label_sets(self.gold, every > 0, every, self.labels)
+        if self.weights is None:
+            return report
+        return replace(report, metrics=label_metrics(self.gold, every > 0, every, self.weights))
 
 
 def label_splits(source: Source) -> dict[str, LabelRows]:
@@ -67,7 +70,7 @@ def label_splits(source: Source) -> dict[str, LabelRows]:
     Returns:
         The parts by name.
     """
-    corpora = source.load()
+    corpora = parts_of(source)
     labels = source.labels or task_named("labels").collect_labels(corpora["train"])
     return {name: LabelRows.of(corpus, tuple(labels)) for name, corpus in corpora.items()}
 
@@ -96,14 +99,14 @@ def label_rivals(splits: dict[str, LabelRows], seed: int) -> Iterator[tuple[str,
             judged_rows = rows if dev is None else features.transform(dev.texts)
             folds = _folds(training, seed) if dev is None else None
             for strength in baseline.grid:
-                scores = _scores(baseline.estimator(strength), rows, training.gold, judged_rows, folds)
+                scores = _scores(baseline.estimator(strength), rows, training, judged_rows, folds)
                 report = judged.report(scores)
                 found.append((report.metrics["micro_f1"], strength, report))
             _, strength, report = max(found, key=lambda each: each[0])
             reports = {"dev": report}
             if test is not None:
                 estimator = baseline.estimator(strength)
-                scores = _scores(estimator, rows, training.gold, features.transform(test.texts))
+                scores = _scores(estimator, rows, training, features.transform(test.texts))
                 reports["test"] = test.report(scores)
             yield baseline.name, strength, reports
             models.step()
@@ -134,9 +137,8 @@ def compared_labels(
                 or not np.array_equal(report.gold, other.gold)
             ):
                 continue
-            tests[split][name] = paired_bootstrap(
-                "micro_f1", report.gold, report.predicted, other.predicted, resamples=1_000
-            )
+            weights = splits.get(split, splits["train"]).weights
+            tests[split][name] = paired("micro_f1", report.gold, report.predicted, other.predicted, weights)
     return tests, strengths
 
 
@@ -149,11 +151,12 @@ def _folds(training: LabelRows, seed: int) -> NDArray[np.int64]:
 def _scores(
     estimator: LinearEstimator,
     rows: Rows,
-    gold: NDArray[np.bool_],
+    training: LabelRows,
     judged_rows: Rows,
     folds: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the margin of each label, [N, Y]; with folds, each row's by a model that did not see it."""
+    gold, weights = training.gold, training.weights
     found = np.zeros((judged_rows.shape[0], gold.shape[1]))
     every = [None] if folds is None else list(np.unique(folds))
     for fold in every:
@@ -163,6 +166,7 @@ def _scores(
             if own.all() or not own.any():
                 found[inside, k] = 1.0 if own.all() else -1.0
             else:
-                fitted = trained(clone(estimator), rows[learn], own.astype(np.int64))
+                counts = None if weights is None else weights[learn]
+                fitted = trained(clone(estimator), rows[learn], own.astype(np.int64), counts)
                 found[inside, k] = fitted.decision_function(judged_rows[inside])
     return found

@@ -107,19 +107,20 @@ class NBSVM(ClassifierMixin, BaseEstimator):
     def __init__(self, C: float = 1.0, alpha: float = 1.0, beta: float = 0.25) -> None:
         self.C, self.alpha, self.beta = C, alpha, beta
 
-    def fit(self, X: sparse.csr_matrix, y: Numbers) -> Self:
+    def fit(self, X: sparse.csr_matrix, y: Numbers, sample_weight: NDArray[np.float64] | None = None) -> Self:
         """Train.
 
         Args:
             X: 1 where a feature is present, [N, V].
             y: classes, [N], of which there are at least two.
+            sample_weight: how much each row counts, also in the counts of features, [N]; None for once.
 
         Returns:
             The classifier.
         """
         self.classes_ = np.unique(y)
         wanted = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
-        found = [self._against_the_rest(X, np.asarray(y) == name) for name in wanted]
+        found = [self._against_the_rest(X, np.asarray(y) == name, sample_weight) for name in wanted]
         self.coef_ = np.stack([weights for weights, _ in found])
         self.intercept_ = np.array([intercept for _, intercept in found])
         return self
@@ -137,15 +138,16 @@ class NBSVM(ClassifierMixin, BaseEstimator):
         return predicted
 
     def _against_the_rest(
-        self, X: sparse.csr_matrix, inside: NDArray[np.bool_]
+        self, X: sparse.csr_matrix, inside: NDArray[np.bool_], sample_weight: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.float64], float]:
-        p, q = (np.asarray(X[rows].sum(axis=0)).ravel() + self.alpha for rows in (inside, ~inside))
+        times = np.ones(len(inside)) if sample_weight is None else sample_weight
+        p, q = (times[rows].astype(X.dtype) @ X[rows] + self.alpha for rows in (inside, ~inside))
         ratio = np.log(p / p.sum()) - np.log(q / q.sum())
         svm = LinearSVC(C=self.C, random_state=0, max_iter=5_000)
-        svm.fit(X.multiply(ratio).tocsr(), inside)
+        svm.fit(X.multiply(ratio).tocsr(), inside, sample_weight)
         weights = svm.coef_[0]
         bayes = (1 - self.beta) * float(np.abs(weights).mean())
-        odds = float(np.log(inside.sum() / (~inside).sum()))
+        odds = float(np.log(times[inside].sum() / times[~inside].sum()))
         return ratio * (bayes + self.beta * weights), bayes * odds + self.beta * float(svm.intercept_[0])
 
 
@@ -168,8 +170,8 @@ class LinearEstimator(Protocol):
     intercept_: NDArray[np.float64]
     classes_: NDArray[np.int64]
 
-    def fit(self, X: Rows, y: Numbers) -> Self:
-        """Train."""
+    def fit(self, X: Rows, y: Numbers, sample_weight: NDArray[np.float64] | None = None) -> Self:
+        """Train; with weights, [N], each row counts by its own."""
 
     def predict(self, X: Rows) -> NDArray[np.generic]:
         """Return the class or the number of each row, [N]."""
@@ -236,8 +238,10 @@ class LinearBaseline:
         self, splits: Splits, rows: Rows, model: LinearModel, places: NDArray[np.int64] | None = None
     ) -> LinearModel:
         """Train a model on all training examples, or on some."""
-        own, gold = (rows, splits.train.gold) if places is None else (rows[places], splits.train.gold[places])
-        return replace(model, estimator=trained(self.estimator(model.strength), own, gold))
+        gold, weights = splits.train.gold, splits.train.weights
+        if places is not None:
+            rows, gold, weights = rows[places], gold[places], None if weights is None else weights[places]
+        return replace(model, estimator=trained(self.estimator(model.strength), rows, gold, weights))
 
     def _out_of_fold(self, splits: Splits, rows: Rows, model: LinearModel) -> NDArray[np.float64]:
         """Return what models give for training examples that they did not see."""
@@ -332,15 +336,22 @@ TFIDF_RIDGE = LinearBaseline(
 )
 
 
-def trained(estimator: LinearEstimator, rows: Rows, gold: Numbers) -> LinearEstimator:
-    """Fit a model, without a warning where it takes more steps than it has: what chooses judges what came of it."""
+def trained(
+    estimator: LinearEstimator, rows: Rows, gold: Numbers, weights: NDArray[np.float64] | None = None
+) -> LinearEstimator:
+    """Fit a model, without a warning where it takes more steps than it has: what chooses judges what came of it.
+
+    Weights, [N], are brought to a mean of 1, so that a strength of regularization means what it means without them.
+    """
+    counts = {} if weights is None else {"sample_weight": weights / weights.mean()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return estimator.fit(rows, gold)
+        return estimator.fit(rows, gold, **counts)
 
 
 def _dev_metric(splits: Splits, outputs: NDArray[np.float64]) -> float:
     """Return the accuracy on dev, or Pearson's correlation for scores."""
+    dev = splits.choosing
     if not splits.labels:
-        return relatedness_metrics(splits.choosing.scores, outputs)["pearson"]
-    return classification_metrics(splits.choosing.classes, outputs.argmax(axis=1))["accuracy"]
+        return relatedness_metrics(dev.scores, outputs, dev.weights)["pearson"]
+    return classification_metrics(dev.classes, outputs.argmax(axis=1), dev.weights)["accuracy"]

@@ -126,5 +126,5 @@ def _metric(split: Split, outputs: NDArray[np.float64]) -> float:
 
 
 def _ece(model: TrainedSystem, dev: Split, test: Split, outputs: NDArray[np.float64]) -> float:
-    temperature = fit_temperature(model.outputs(dev.texts), dev.classes)
+    temperature = fit_temperature(model.outputs(dev.texts), dev.classes, dev.weights)
     return calibration(outputs, test.classes, temperature).after.ece

@@ -25,18 +25,20 @@ class NearestClass(ClassifierMixin, BaseEstimator):
         intercept_: zeros, [Y].
     """
 
-    def fit(self, X: sparse.csr_matrix, y: Numbers) -> Self:
+    def fit(self, X: sparse.csr_matrix, y: Numbers, sample_weight: NDArray[np.float64] | None = None) -> Self:
         """Average the rows of each class.
 
         Args:
             X: rows, [N, V].
             y: classes, [N].
+            sample_weight: how much each row counts, [N]; None for once.
 
         Returns:
             The classifier.
         """
         self.classes_, places = np.unique(y, return_inverse=True)
-        member = sparse.csr_matrix((np.ones(len(places)), (places, np.arange(len(places)))))
+        times = np.ones(len(places)) if sample_weight is None else sample_weight
+        member = sparse.csr_matrix((times, (places, np.arange(len(places)))))
         self.coef_ = normalize(member @ X).astype(np.float32)
         self.intercept_ = np.zeros(len(self.classes_))
         return self

@@ -17,16 +17,8 @@ from heedful.baselines.rivals import WORDS_AND_CHARACTERS, WORDS_AND_CHARACTERS_
 from heedful.baselines.splits import Split, Splits, read_splits
 from heedful.baselines.tag_rival import CRF, MOST_WORDS, TagRival, tag_splits
 from heedful.errors import HeedfulError
-from heedful.evaluation import (
-    Comparison,
-    Report,
-    classification_metrics,
-    holm,
-    mcnemar,
-    paired_bootstrap,
-    paired_seeds,
-)
-from heedful.evaluation.significance import describe_p
+from heedful.evaluation import Comparison, Report, classification_metrics, holm, paired_seeds
+from heedful.evaluation.significance import describe_p, paired
 from heedful.machine.memory import give_back
 from heedful.model.decisions import Kind, kind_of
 from heedful.run import RunResult, Source
@@ -54,12 +46,11 @@ class Beside:
     Attributes:
         tests: split ("dev", "test") to baseline to a paired test of the metric; the model is the first system, the
             baseline the second. Where cross-validation chose, "dev" holds every training example, out of fold.
-        adjusted: likewise to the p-value after Holm's adjustment for the baselines of that split.
+        adjusted: likewise to the p-value after Holm's adjustment for the baselines of that split, if there is one.
         strengths: baseline to the strength of regularization that dev chose.
         metric: "accuracy"; of numbers "r2", of scores of pairs "pearson", and of tags that mark spans "f1".
         by_folds: whether cross-validation chose.
         drawn: of each baseline that was trained on drawn examples alone, how many these are.
-        is_weighted: whether some examples count more than others for the model, which they do not here.
     """
 
     tests: dict[str, dict[str, Comparison]]
@@ -68,7 +59,6 @@ class Beside:
     metric: str = "accuracy"
     by_folds: bool = False
     drawn: dict[str, int] = field(default_factory=dict)
-    is_weighted: bool = False
 
     def _called(self, split: str) -> str:
         """Return what a split is called for people."""
@@ -91,15 +81,14 @@ class Beside:
         name = self.better
         if not name:
             return ""
-        test, p = self.tests[self.deciding][name], self.adjusted[self.deciding][name]
-        sure = describe_p(p) if p < 0.05 else f"no significant difference, {describe_p(p)}"
+        test, p = self.tests[self.deciding][name], self.adjusted[self.deciding].get(name)
+        doubt = "" if p is None or p < 0.05 else "no significant difference, "
+        sure = doubt + (test.note if p is None else describe_p(p))
         if self.metric == "accuracy":
             theirs, own = f"{test.second:.1%}", f"{test.first:.1%}"
         else:
             theirs, own = f"{self.metric} {test.second:.4f}", f"{test.first:.4f}"
-        where = (
-            "in cross-validation" if self._called(self.deciding) != self.deciding else f"on {self.deciding}"
-        )
+        where = self._where(self.deciding, "in")
         return f"A simple baseline is more accurate: {name} has {theirs} {where}, this model {own} ({sure})."
 
     def render(self) -> str:
@@ -112,23 +101,30 @@ class Beside:
         lines = [f"{'model':<{width}}{header}".rstrip(), f"{'this model':<{width}}" + self._own(room)]
         for name in names:
             cells = (
-                f"  {self.tests[split][name].second:{room}.4f}  {describe_p(self.adjusted[split][name])[4:]:<10}"
+                f"  {self.tests[split][name].second:{room}.4f}  {self._p(split, name)[4:]:<10}"
                 for split in self.tests
             )
             lines.append(f"{name:<{width}}{''.join(cells)}".rstrip())
         for split, tests in self.tests.items():
             test = next(iter(tests.values()))
-            how = f"{test.test} over {test.n:,} {test.unit}"
-            where = "by cross-validation" if self._called(split) != split else f"on {split}"
-            lines.append(f"p {where}: {how}, adjusted for {len(names)} baselines")
-        return "\n".join([*lines, *self._drawn()])
+            how = f"p {self._where(split)}: {test.test} over {test.n:,} {test.unit}"
+            lines += [f"{how}, adjusted for {len(names)} baselines"] if test.test else []
+        return "\n".join([*lines, *self._notes()])
 
-    def _drawn(self) -> list[str]:
-        """Return a line for each baseline that did not read all training examples, and one on weights."""
-        said = [f"{name}: trained on {count:,} drawn rows, not on all" for name, count in self.drawn.items()]
-        if self.is_weighted:
-            said.append("baselines, and these figures, count each row once, whatever its weight")
-        return said
+    def _notes(self) -> list[str]:
+        """Return a line for each split without a test, and for each baseline that did not read all examples."""
+        first = ((split, next(iter(tests.values()))) for split, tests in self.tests.items())
+        without = (f"no p {self._where(split)}: {test.note}" for split, test in first if not test.test)
+        drawn = (f"{name}: trained on {count:,} drawn rows, not on all" for name, count in self.drawn.items())
+        return [*without, *drawn]
+
+    def _where(self, split: str, word: str = "by") -> str:
+        return f"{word} cross-validation" if self._called(split) != split else f"on {split}"
+
+    def _p(self, split: str, name: str) -> str:
+        """Return the p-value of a baseline in words; empty where there is none."""
+        p = self.adjusted[split].get(name)
+        return "" if p is None else describe_p(p)
 
     def as_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -152,9 +148,9 @@ class Beside:
         ]
         rows = [["this model", *own]]
         for name in self.strengths:
-            cells = ((tests[name].second, self.adjusted[split][name]) for split, tests in self.tests.items())
-            rows.append([name, *(text for a, p in cells for text in (f"{a:.4f}", describe_p(p)))])
-        further = "".join(f"<p>{escape(line)}</p>" for line in self._drawn())
+            cells = ((tests[name].second, self._p(split, name)) for split, tests in self.tests.items())
+            rows.append([name, *(text for a, p in cells for text in (f"{a:.4f}", p))])
+        further = "".join(f"<p>{escape(line)}</p>" for line in self._notes())
         return f"<p>{escape(self.warning)}</p>" + table_html(header, rows) + further
 
     def _own(self, room: int) -> str:
@@ -200,23 +196,19 @@ def beside_source(source: Source, result: RunResult) -> Beside | None:
     tests: dict[str, dict[str, Comparison]] = {"dev": {}, "test": {}}
     strengths: dict[str, float] = {}
     drawn: dict[str, int] = {}
-    judges_dev, judges_test = (
-        _same_examples(result.dev, splits.choosing),
-        _same_examples(result.test, splits.test),
-    )
+    judges_dev = _same_examples(result.dev, splits.choosing)
+    judges_test = _same_examples(result.test, splits.test)
     for other, model, count in trained_baselines(splits):  # one at a time: each takes much memory
         strengths[other] = model.strength
         if judges_dev and model.held is not None:
-            tests["dev"][other] = _compared(metric, result.dev, model.held)
+            tests["dev"][other] = _compared(metric, result.dev, model.held, splits.choosing.weights)
         if judges_test and result.test is not None and splits.test is not None:
             tests["test"][other] = _compared(metric, result.test, model.outputs(splits.test.texts))
         if count < len(splits.train):
             drawn[other] = count
         del model  # before the next one is trained
     found = adjusted(tests, strengths, metric)
-    weighted = splits.train.is_weighted or splits.choosing.is_weighted
-    by_folds = splits.dev is None
-    return found and replace(found, by_folds=by_folds, drawn=drawn, is_weighted=weighted)
+    return found and replace(found, by_folds=splits.dev is None, drawn=drawn)
 
 
 def _metric(kind: Kind) -> str:
@@ -242,17 +234,12 @@ def _beside_tags(source: Source, result: RunResult) -> Beside | None:
     for split, (own, other) in reports.items():
         if len(own.gold) < 2 or not np.array_equal(own.gold, other.gold):
             continue
-        if metric == "accuracy":
-            tests[split] = {CRF: mcnemar(own.gold, own.predicted, other.predicted)}
-        else:
-            found = paired_bootstrap(metric, own.gold, own.predicted, other.predicted, resamples=1_000)
-            tests[split] = {CRF: found}
-    if not tests:
-        return None
-    p_values = {split: {CRF: _p(test[CRF])} for split, test in tests.items()}
-    weighted = splits["train"].is_weighted or choosing.is_weighted
-    by_folds = "dev" not in splits
-    return Beside(tests, p_values, {CRF: rival.strength}, metric, by_folds, is_weighted=weighted)
+        weights = None
+        if split == "dev" and choosing.weights is not None:
+            weights = np.repeat(choosing.weights, 1 if metric == "f1" else [*map(len, choosing.texts)])
+        tests[split] = {CRF: paired(metric, own.gold, own.predicted, other.predicted, weights)}
+    beside = adjusted(tests, {CRF: rival.strength}, metric)
+    return beside and replace(beside, by_folds="dev" not in splits)
 
 
 def _beside_labels(source: Source, result: RunResult) -> Beside | None:
@@ -260,15 +247,15 @@ def _beside_labels(source: Source, result: RunResult) -> Beside | None:
     splits = label_splits(source)
     tests, strengths = compared_labels(splits, {"dev": result.dev, "test": result.test})
     found = adjusted(tests, strengths, "micro_f1")
-    weighted = any(each.is_weighted for each in splits.values())
-    return found and replace(found, by_folds="dev" not in splits, is_weighted=weighted)
+    return found and replace(found, by_folds="dev" not in splits)
 
 
-def _compared(metric: str, report: Report, outputs: NDArray[np.float64]) -> Comparison:
-    """Test a model against the outputs of a baseline for the same examples."""
-    if metric == "accuracy":
-        return mcnemar(report.gold, report.predicted, outputs.argmax(axis=1))
-    return paired_bootstrap(metric, report.gold, report.predicted, outputs, resamples=1_000)
+def _compared(
+    metric: str, report: Report, outputs: NDArray[np.float64], weights: NDArray[np.float64] | None = None
+) -> Comparison:
+    """Compare a model with the outputs of a baseline for the same examples."""
+    answers = outputs.argmax(axis=1) if metric == "accuracy" else outputs
+    return paired(metric, report.gold, report.predicted, answers, weights)
 
 
 def or_warning(train: Callable[[], Beside | None]) -> tuple[Beside | None, list[str]]:
@@ -329,16 +316,11 @@ def adjusted(
     found = {split: dict(of_split) for split, of_split in tests.items() if of_split}
     if not found:
         return None
-    p_values = {
-        split: dict(zip(of_split, holm([_p(test) for test in of_split.values()]), strict=True))
-        for split, of_split in found.items()
-    }
+    p_values = {}
+    for split, of_split in found.items():
+        known = {name: 1.0 if test.p is None else test.p for name, test in of_split.items() if test.test}
+        p_values[split] = dict(zip(known, holm([*known.values()]), strict=True))
     return Beside(found, p_values, dict(strengths), metric)
-
-
-def _p(test: Comparison) -> float:
-    """Return a p-value; 1 where a test has none."""
-    return 1.0 if test.p is None else test.p
 
 
 def _same_examples(report: Report | None, split: Split | None) -> bool:
@@ -380,7 +362,7 @@ def beside_study(study: Study, recipe: str, data: Path | None, overrides: Sequen
             beside.setdefault(name, []).append(Run(run.varied, metrics, run.gold, predicted, run.classes))
             assert model.held is not None  # every baseline of classes has it
             right = model.held.argmax(axis=1) == splits.choosing.gold
-            dev.setdefault(name, []).append(float(np.mean(right)))
+            dev.setdefault(name, []).append(float(np.average(right, weights=splits.choosing.weights)))
     own_dev = [run.figures.dev.metrics["accuracy"] for run in study.runs]
     tests = {
         "dev": {name: paired_seeds(own_dev, values) for name, values in dev.items()},

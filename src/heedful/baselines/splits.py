@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from heedful.data.cross_folds import cross_folds
-from heedful.data.examples import Corpus
+from heedful.data.examples import Corpus, Example
 from heedful.model.decisions import kind_of
 from heedful.run.sources import Corpora, Source
 from heedful.tasks.prepared import Protocol
@@ -54,12 +54,12 @@ class Split:
     Attributes:
         texts: of each example.
         gold: class numbers, int64, or scores, float64, [N].
-        is_weighted: whether some count more than others elsewhere; here they all count alike.
+        weights: how much each counts, [N]; None where all count alike.
     """
 
     texts: Texts
     gold: Numbers
-    is_weighted: bool = False
+    weights: NDArray[np.float64] | None = None
 
     @property
     def classes(self) -> NDArray[np.int64]:
@@ -76,7 +76,14 @@ class Split:
 
     def equals(self, other: Split) -> bool:
         """Return whether both hold the same examples in the same order."""
-        return np.array_equal(self.gold, other.gold) and list(self.texts) == list(other.texts)
+        own, others = (np.ones(len(each)) if each.weights is None else each.weights for each in (self, other))
+        same = np.array_equal(own, others) and np.array_equal(self.gold, other.gold)
+        return same and list(self.texts) == list(other.texts)
+
+    def take(self, rows: NDArray[np.int64]) -> Split:
+        """Return some of the examples."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Split([self.texts[row] for row in rows], self.gold[rows], weights)
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,11 @@ class Splits:
         """The examples that settings are chosen on: dev, or by cross-validation the training examples."""
         return self.train if self.dev is None else self.dev
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether some examples that are learned from, or chosen on, count more than others."""
+        return self.train.weights is not None or self.choosing.weights is not None
+
     @cached_property
     def folds(self) -> NDArray[np.int64]:
         """The fold of each training example, where cross-validation chooses, [N]."""
@@ -132,8 +144,22 @@ class Splits:
         if not 0 < examples < len(self.train):
             return self
         rows = np.sort(np.random.default_rng(seed).choice(len(self.train), examples, replace=False))
-        train = Split([self.train.texts[row] for row in rows], self.train.gold[rows])
-        return replace(self, train=train)
+        return replace(self, train=self.train.take(rows))
+
+
+def example_weights(examples: Iterable[Example]) -> NDArray[np.float64] | None:
+    """Return how much each example counts, [N]; None where all count alike."""
+    weights = np.array([example.weight for example in examples], np.float64)
+    return weights if len(weights) and np.ptp(weights) else None
+
+
+def parts_of(source: Source) -> Corpora:
+    """Read the parts of a run; examples of a test part count alike, as in every evaluation."""
+    parts = source.load()
+    test = parts.get("test")
+    if test is None or example_weights(test.examples) is None:
+        return parts
+    return {**parts, "test": replace(test, examples=[replace(each, weight=1.0) for each in test.examples])}
 
 
 def read_splits(source: Source, grades: int = 5) -> Splits:
@@ -148,7 +174,7 @@ def read_splits(source: Source, grades: int = 5) -> Splits:
     """
     from heedful.data.gold import collect_labels, with_known_labels
 
-    corpora: Corpora = source.load()
+    corpora = parts_of(source)
     labels = source.labels
     if kind_of(source.task).outputs == "classes" and not labels:
         labels = collect_labels(corpora["train"].examples, corpora["train"].source)
@@ -163,11 +189,11 @@ def read_splits(source: Source, grades: int = 5) -> Splits:
 
 def _split(corpus: Corpus, numbers: dict[str, int]) -> Split:
     examples = [example for example in corpus.examples if example.target is not None]
-    texts = [example.texts for example in examples]
+    texts, weights = [example.texts for example in examples], example_weights(examples)
     if numbers:
         gold = [str(example.target) for example in examples]
         unseen = sorted(set(gold) - numbers.keys())  # numbered as `heedful.data.gold.with_unseen` does
         every = {**numbers, **{name: len(numbers) + k for k, name in enumerate(unseen)}}
-        return Split(texts, np.array([every[name] for name in gold], np.int64), corpus.is_weighted)
+        return Split(texts, np.array([every[name] for name in gold], np.int64), weights)
     scores = np.array([example.target for example in examples], np.float64)
-    return Split(texts, scores, corpus.is_weighted)
+    return Split(texts, scores, weights)

@@ -131,4 +131,8 @@ def heedful_system(encoder: str, config: RunConfig) -> HeedfulSystem:
 
 def _examples(split: Split, labels: tuple[str, ...]) -> list[Example]:
     gold = [labels[number] for number in split.gold] if labels else split.gold.tolist()
-    return [Example(texts, target) for texts, target in zip(split.texts, gold, strict=True)]
+    weights = [1.0] * len(split) if split.weights is None else split.weights.tolist()
+    return [
+        Example(texts, target, weight=weight)
+        for texts, target, weight in zip(split.texts, gold, weights, strict=True)
+    ]

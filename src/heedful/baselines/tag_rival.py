@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from heedful.baselines.splits import example_weights, parts_of
 from heedful.data.cross_folds import cross_folds
 from heedful.data.examples import Corpus, WordTags
 from heedful.data.tokens import tokenize_corpus
@@ -37,12 +38,12 @@ class TagSplit:
     Attributes:
         texts: the words of each.
         tags: the tags of each.
-        is_weighted: whether some count more than others elsewhere; here they all count alike.
+        weights: how much each counts, [N]; None where all count alike.
     """
 
     texts: list[list[str]]
     tags: list[tuple[str, ...]]
-    is_weighted: bool = False
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, corpus: Corpus, cutter: Tokenizer) -> TagSplit:
@@ -56,13 +57,14 @@ class TagSplit:
         tags = [example.target.tags for example in examples if isinstance(example.target, WordTags)]
         if any(len(words) != len(own) for words, own in zip(texts, tags, strict=True)):
             raise DataError(f"{corpus.source or 'data'}: there must be one tag a word")
-        return cls(texts, tags, corpus.is_weighted)
+        return cls(texts, tags, example_weights(examples))
 
     def gold(self, labels: tuple[str, ...]) -> TagGold:
         """Return the tags as numbers, -1 for one that is not among the labels."""
         number = {tag: place for place, tag in enumerate(labels)}
         every = [number.get(tag, -1) for own in self.tags for tag in own]
-        return TagGold(self.texts, np.array(every, np.int64))
+        weights = None if self.weights is None else self.weights / self.weights.mean()
+        return TagGold(self.texts, np.array(every, np.int64), weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +144,6 @@ def tag_splits(source: Source, cutter: Tokenizer) -> tuple[dict[str, TagSplit], 
     Returns:
         The parts by name, and the tags of the training part.
     """
-    corpora = source.load()
+    corpora = parts_of(source)
     labels = source.labels or task_named("tags").collect_labels(corpora["train"])
     return {name: TagSplit.of(corpus, cutter) for name, corpus in corpora.items()}, tuple(labels)

@@ -105,11 +105,6 @@ class Corpus:
     source: Path | None = None
     notes: tuple[str, ...] = ()
 
-    @property
-    def is_weighted(self) -> bool:
-        """Whether some examples count more than others."""
-        return len({example.weight for example in self.examples}) > 1
-
 
 def one_example(corpus: Corpus) -> Example:
     """Return the only example of a corpus.

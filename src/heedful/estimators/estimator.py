@@ -127,7 +127,7 @@ class Estimator(SavedEstimator[Model]):
             folder: run folder to write; None keeps the model in memory.
             progress: show progress, and the comparison with the baselines, on standard error, in a notebook as tqdm's
                 bar where it is installed; None for ``verbose`` of the constructor.
-            baseline: train the baselines; see `baseline_`. They do not use ``sample_weight``.
+            baseline: train the baselines, by ``sample_weight`` too; see `baseline_`.
             sample_weight: weight of each example, [N], 0 or more; None for equal weights. It reaches every part of the
                 model, and everything that is chosen on the examples that are held out.
 

@@ -55,7 +55,7 @@ class Comparison:
     """Two systems on one metric.
 
     Attributes:
-        test: the test, in words.
+        test: the test, in words; empty for none.
         n: number of pairs.
         unit: the unit of a pair: "examples" or "runs".
         first: the metric of the first system.
@@ -259,6 +259,36 @@ def mcnemar(gold: ArrayLike, first: ArrayLike, second: ArrayLike) -> Comparison:
     a, b = float(np.mean(right_1)), float(np.mean(right_2))
     counts = {"only the first right": only_1, "only the second right": only_2}
     return Comparison("exact McNemar", len(gold), "examples", a, b, b - a, None, p, counts=counts)
+
+
+def paired(
+    metric: str,
+    gold: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    weights: NDArray[np.float64] | None = None,
+) -> Comparison:
+    """Compare two systems by McNemar's test of accuracy, and by the paired bootstrap of any other metric.
+
+    Args:
+        metric: its name.
+        gold: [N].
+        first: answers of the first system, [N].
+        second: answers of the second, [N].
+        weights: how much each example counts, [N]; None for all alike. No test takes examples of different weight, so
+            that with them there is none, nor an interval or a p-value.
+
+    Returns:
+        The comparison.
+    """
+    if weights is not None:
+        gold, first, second = _aligned(gold, first, second, least=1)
+        a, b = (whole(STATISTICS[metric], gold, each, weights) for each in (first, second))
+        note = "rows count by their weights, and the tests take rows that count alike"
+        return Comparison("", len(weights), "examples", a, b, b - a, None, None, note)
+    if metric == "accuracy":
+        return mcnemar(gold, first, second)
+    return paired_bootstrap(metric, gold, first, second, resamples=1_000)
 
 
 def paired_seeds(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Comparison:

@@ -307,9 +307,9 @@ def means(values: Sequence[float] | Sequence[Floats], split: int) -> tuple[Float
     return first, second
 
 
-def whole(statistic: Statistic, gold: Values, predicted: Values) -> float:
-    """Return the metric of the data set as it is."""
-    return float(statistic(gold, predicted, np.ones((1, len(gold))))[0])
+def whole(statistic: Statistic, gold: Values, predicted: Values, weights: Weights | None = None) -> float:
+    """Return the metric of the data set as it is, or with each example counting by its weight, [N]."""
+    return float(statistic(gold, predicted, np.ones((1, len(gold))) if weights is None else weights[None])[0])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

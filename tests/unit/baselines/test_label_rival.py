@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,28 @@ def test_nothing_is_trained_where_it_would_take_long(monkeypatch: pytest.MonkeyP
     assert list(label_rivals({"train": rows(64)}, seed=0)) == []
     empty = LabelRows([("",), (" ",)], np.ones((2, 3), bool), WORDS)
     assert list(label_rivals({"train": empty}, seed=0)) == []
+
+
+def test_dev_and_training_rows_count_by_their_weights() -> None:
+    """A weight of 0 in dev is no row; in training the heavy one of two contradictions is learned."""
+    learned, held = rows(64), rows(32, first=64)
+    times = np.arange(32) % 3
+    places = np.repeat(np.arange(32), times)
+    weighted, repeated = (
+        list(label_rivals({"train": learned, "dev": dev}, seed=0))
+        for dev in (
+            replace(held, weights=times.astype(float)),
+            replace(held, texts=[held.texts[place] for place in places], gold=held.gold[places]),
+        )
+    )
+    for (_, strength, one), (_, other_strength, other) in zip(weighted, repeated, strict=True):
+        assert strength == other_strength
+        assert one["dev"].metrics == pytest.approx(other["dev"].metrics)
+    both = LabelRows(
+        [*learned.texts, *learned.texts],
+        np.concatenate([learned.gold, ~learned.gold]),
+        WORDS,
+        np.repeat([30.0, 1.0], 64),
+    )
+    for name, _, reports in label_rivals({"train": both, "dev": held}, seed=0):
+        assert reports["dev"].metrics["micro_f1"] > 0.9, name

@@ -24,6 +24,7 @@ from heedful.baselines.linear import (
     Sides,
     character_tfidf,
     compared,
+    trained,
     word_presence,
     word_tfidf,
 )
@@ -217,3 +218,57 @@ def test_logistic_regression_of_many_classes_is_trained_to_its_end() -> None:
     assert (model.predict(rows) == gold).mean() > 0.95, (
         "a mean gradient of many classes is small from the start"
     )
+
+
+@pytest.mark.parametrize(
+    "baseline", [TFIDF_LOGISTIC, CHARACTER_SVM, NB_SVM, TFIDF_RIDGE], ids=lambda each: each.name
+)
+def test_a_weight_of_2_is_the_row_twice(baseline: LinearBaseline) -> None:
+    """The solvers stop within a tolerance, so the fits differ by as much."""
+    times = np.arange(120) % 3 + 1
+    places = np.repeat(np.arange(120), times)
+    rows = baseline.features().fit_transform(TEXTS[:120])
+    weighted = baseline.estimator(1.0).fit(rows, GOLD[:120], times.astype(float))
+    repeated = baseline.estimator(1.0).fit(rows[places], GOLD[:120][places])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-3)
+    np.testing.assert_allclose(weighted.intercept_, repeated.intercept_, atol=1e-3)
+    once = baseline.estimator(1.0).fit(rows, GOLD[:120])
+    assert np.abs(once.coef_ - repeated.coef_).max() > 0.01
+
+
+def test_a_common_factor_of_the_weights_changes_nothing() -> None:
+    rows, weights = TFIDF_LOGISTIC.features().fit_transform(TEXTS[:120]), np.arange(1.0, 121)
+    one, other = (
+        trained(TFIDF_LOGISTIC.estimator(1.0), rows, GOLD[:120], each) for each in (weights, weights * 2**60)
+    )
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_the_weighted_figure_chooses_the_strength(folds: bool) -> None:
+    """Of equals the more regularized; a fifth of the gold is turned around, so that strengths differ."""
+    draw = np.random.default_rng(5)
+    splits = texts()
+    assert splits.dev is not None
+    train, dev = (
+        replace(each, gold=np.where(draw.random(len(each)) < 0.2, 1 - each.gold, each.gold))
+        for each in (splits.train, splits.dev)
+    )
+    grid = (0.01, 0.1, 1.0, 100.0)
+    baseline, chosen = replace(TFIDF_LOGISTIC, grid=grid), set()
+    for _ in range(6):
+        weights = draw.random(len(train if folds else dev)) ** 8
+        given = (
+            replace(splits, train=replace(train, weights=weights), dev=None)
+            if folds
+            else replace(splits, train=train, dev=replace(dev, weights=weights))
+        )
+        figures = []
+        for strength in grid:
+            held = replace(baseline, grid=(strength,)).train(given).held
+            assert held is not None
+            figures.append(np.average(held.argmax(axis=1) == given.choosing.gold, weights=weights))
+        model = baseline.train(given)
+        assert model.strength == grid[int(np.argmax(figures))]
+        chosen.add(model.strength)
+    assert len(chosen) > 1

@@ -22,6 +22,14 @@ def test_the_cosines_by_hand() -> None:
     assert two.decision_function(asked).shape == (2,)
 
 
+def test_a_weight_of_3_is_the_row_three_times() -> None:
+    rows = sparse.csr_matrix(np.random.default_rng(0).random((12, 5)))
+    gold, times = np.arange(12) % 3, np.arange(12) % 4
+    weighted = NearestClass().fit(rows, gold, times.astype(float))
+    repeated = NearestClass().fit(rows[np.repeat(np.arange(12), times)], np.repeat(gold, times))
+    np.testing.assert_allclose(weighted.coef_.toarray(), repeated.coef_.toarray(), atol=1e-6)
+
+
 def test_very_many_classes_have_one_rival_whose_memory_grows_with_the_texts() -> None:
     count = MOST_CLASSES + 1
     texts, gold = [(f"word{n} and more",) for n in range(count)], np.arange(count)

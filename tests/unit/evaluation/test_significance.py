@@ -17,6 +17,7 @@ from heedful.evaluation.significance import (
     bootstrap_interval,
     describe_p,
     mcnemar,
+    paired,
     paired_bootstrap,
     paired_seeds,
 )
@@ -225,3 +226,12 @@ def test_mistakes_are_named() -> None:
 
 def test_p_is_never_printed_as_zero() -> None:
     assert [describe_p(p) for p in (0.0312, 0.0002, None)] == ["p = 0.031", "p = 2.0e-04", "p not known"]
+
+
+def test_rows_of_different_weight_have_figures_and_no_test() -> None:
+    gold, first, second = np.array([0, 1, 1, 0]), np.array([0, 1, 0, 1]), np.array([1, 1, 1, 1])
+    found = paired("accuracy", gold, first, second, np.array([3.0, 1.0, 4.0, 0.0]))
+    assert (found.first, found.second, found.difference, found.n) == (0.5, 0.625, 0.125, 4)
+    assert (found.test, found.p, found.interval) == ("", None, None)
+    with pytest.raises(UsageError, match="same examples"):
+        paired("accuracy", gold, first[:3], second, np.ones(4))
