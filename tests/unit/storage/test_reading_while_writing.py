@@ -81,7 +81,8 @@ def test_loads_while_models_are_first_written(tmp_path: Path) -> None:
     thread, failures = beside(write)
     absent = present = 0
     try:
-        for _ in range(LOADS):
+        # On a busy machine most loads may come after the save: more are tried until enough came before it.
+        while not failures and (absent + present < LOADS or absent <= LOADS // 10):
             number = len(written)
             try:
                 assert load(tmp_path / f"model-{number}") == number
@@ -92,7 +93,7 @@ def test_loads_while_models_are_first_written(tmp_path: Path) -> None:
         done.set()
         thread.join()
     assert failures == []
-    assert absent + present == LOADS
+    assert absent + present >= LOADS
     assert absent > LOADS // 10
     assert [load(tmp_path / f"model-{number}") for number in range(len(written))] == list(range(len(written)))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
