@@ -182,6 +182,25 @@ def test_bad_rows_stop_the_run_or_are_skipped_and_counted(trained, tmp_path: Pat
         assert [row["id"] for row in table(output)] == [0, 3, 4, 5]
 
 
+def test_a_field_that_an_object_leaves_out_is_a_missing_text(trained, tmp_path: Path) -> None:
+    file, output, model = tmp_path / "texts.jsonl", tmp_path / "out", trained.runs / "text"
+    file.write_text('{"id": 1}\n{"id": 2, "text": "warm"}\n{"id": 3, "text": null}\n')
+    stopped = predict(model, file, output, "--jobs", 1)
+    assert stopped.code == ExitCode.BAD_DATA
+    assert "row 1: no column 'text'" in stopped.err
+    assert predict(model, file, output, "--jobs", 1, "--on-missing", "empty").code == 0
+    many = [json.loads(line) for line in (output / "texts.jsonl").read_text().splitlines()]
+    tiny.run("predict", model, "--input", file, "--on-missing", "empty", "--output", tmp_path / "one.jsonl")
+    one = [json.loads(line) for line in (tmp_path / "one.jsonl").read_text().splitlines()]
+    assert many == one
+    assert [each["id"] for each in many] == [1, 2, 3]
+    wrong = ("--column", "text=txt", "--on-missing", "empty")
+    refused = predict(model, file, tmp_path / "other", "--jobs", 1, *wrong)
+    assert (refused.code, refused.err.count("\n")) == (ExitCode.BAD_DATA, 1)
+    assert "no column 'txt'" in refused.err
+    assert content(tmp_path / "other") == {}
+
+
 def test_finished_parts_stay_and_missing_ones_are_made(trained, parts: Path, tmp_path: Path) -> None:
     output, command = tmp_path / "out", (trained.runs / "text", parts / "*.parquet", tmp_path / "out")
     assert predict(*command).code == 0

@@ -69,15 +69,19 @@ class OutputFolder:
         job, wanted = self._own / _JOB, json.loads(json.dumps(settings))
         if job.exists():
             found = read_json(job, dict, _DAMAGED, finite=False)
-            if other := [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]:
+            other = [name for name in {**wanted, **found} if wanted.get(name) != found.get(name)]
+            if not other:
+                return
+            if any(self._done.rglob("*.json")):
                 said = _WORDS.get(other[0], f"predictions with another {other[0].replace('_', '-')}")
                 raise UsageError(
                     f"{self.path}: holds {said} ({_shown(found.get(other[0]))}, now {_shown(wanted.get(other[0]))}); "
                     "choose another --output"
                 )
-            return
-        with contextlib.suppress(OSError):  # empty: the disk was full before its first file was written
-            self._own.rmdir()
+            job.unlink()  # the run ended before its first part was finished
+        for folder in (self._done, self._own):
+            with contextlib.suppress(OSError):  # empty: the disk was full before its first file was written
+                folder.rmdir()
         if not is_empty(self.path):
             raise UsageError(f"{self.path}: holds other files; choose another --output, or an empty folder")
         write_text(job, json.dumps(wanted, indent=1, sort_keys=True) + "\n")

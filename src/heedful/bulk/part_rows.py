@@ -113,6 +113,10 @@ def _rows(file: Path, layout: RowLayout) -> Iterator[PartRow]:
     how = layout.reading.beside(layout.trained, file)
     is_json = bare_suffix(file) in (".jsonl", ".json")
     unread: list[PartRow] = []
+    # A field that an object of JSON leaves out is a missing text, if another object of the file has it.
+    absent = set(layout.names) if is_json and layout.empty else set[str]()
+    needed = (*(() if absent else layout.names), *layout.beside)
+    fields: Mapping[str, object] = {}
 
     def refuse(number: int, error: DataError) -> None:
         unread.append(PartRow(number, (), {}, str(error).removeprefix(f"{file}: row {number}: ")))
@@ -121,13 +125,16 @@ def _rows(file: Path, layout: RowLayout) -> Iterator[PartRow]:
         fields = plain_record(given) if is_json else given
         yield from unread
         unread.clear()
-        if missing := [name for name in (*layout.names, *layout.beside) if name not in fields]:
+        absent -= fields.keys()
+        if missing := [name for name in needed if name not in fields]:
             said = _no_column(layout, missing[0], fields)
             if not is_json:
                 raise DataError(f"{file}: {said}")
             yield PartRow(number, (), fields, said)
             continue
         yield PartRow(number, layout.values(fields), fields)
+    if absent and fields:
+        raise DataError(f"{file}: {_no_column(layout, min(absent), fields)}")
     yield from unread
 
 
