@@ -170,7 +170,6 @@ TESTED_TOGETHER = {
     ),
     "integration/test_serving.py": (
         "cli/serve.py",
-        "serving/listener.py",
         "serving/server.py",
     ),
     "unit/bulk/test_batch_predictor.py": ("bulk/batch_answers.py",),
