@@ -54,7 +54,7 @@ def unchanged(*files: Path) -> Iterator[None]:
     """Refuse files that change while the body reads them.
 
     Args:
-        files: their paths.
+        *files: their paths.
 
     Raises:
         DataError: see `refuse_changed`.

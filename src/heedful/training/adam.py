@@ -21,7 +21,7 @@ class PlainAdam(ABC):
 
     Args:
         groups: parameters, each with what differs from the defaults.
-        defaults: "lr", "betas", "eps" and "weight_decay".
+        **defaults: "lr", "betas", "eps" and "weight_decay".
 
     Attributes:
         param_groups: the groups, complete.
