@@ -218,6 +218,19 @@ def test_a_signal_answers_what_is_in_flight(models: Path, number: int, tmp_path:
     assert list(tmp_path.glob("heedful-serve-*")) == []
 
 
+def test_a_server_that_was_killed_leaves_its_copy_until_the_next_one_starts(
+    models: Path, tmp_path: Path
+) -> None:
+    place = {"TMPDIR": str(tmp_path)}
+    with server(models / "texts", environment=place) as running:
+        os.kill(running.pid, signal.SIGKILL)
+    left = set(tmp_path.glob("heedful-serve-*"))
+    assert left
+    with server(models / "texts", environment=place):
+        assert not left & set(tmp_path.glob("heedful-serve-*"))
+    assert list(tmp_path.glob("heedful-serve-*")) == []
+
+
 def test_a_bad_folder_is_not_served_at_all(models: Path, tmp_path: Path) -> None:
     bad = shutil.copytree(models / "texts", tmp_path / "bad")
     (bad / "labels.json").write_text("[]")

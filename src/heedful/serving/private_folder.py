@@ -8,8 +8,9 @@ import tempfile
 from pathlib import Path
 
 from heedful.errors import OutputError
+from heedful.storage.scratch_folders import scratch_folder
 
-_PREFIX = "heedful-serve-"
+_PURPOSE = "serve"
 
 
 def temporary_folder() -> Path:
@@ -23,9 +24,9 @@ def temporary_folder() -> Path:
     """
     place = Path(tempfile.gettempdir())
     try:
-        if any(each.name.startswith(_PREFIX) for each in (place, *place.parents)):
+        if any(each.name.startswith(f"heedful-{_PURPOSE}-") for each in (place, *place.parents)):
             restore(place)
-        return Path(tempfile.mkdtemp(prefix=_PREFIX))
+        return scratch_folder(_PURPOSE)
     except OSError as error:
         raise OutputError(f"no temporary folder can be made: {error.strerror}. Set TMPDIR.") from error
 

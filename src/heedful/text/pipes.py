@@ -80,9 +80,9 @@ def spooled(path: Path) -> Path:
     key = status.st_dev, status.st_ino
     if _KEPT is not None and key in _KEPT:
         return _KEPT[key]
-    import tempfile
+    from heedful.storage.scratch_folders import scratch_folder
 
-    folder = Path(tempfile.mkdtemp(prefix="heedful-pipe-"))
+    folder = scratch_folder("pipe")
     _FOLDERS.append(folder)
     if len(_FOLDERS) == 1:
         atexit.register(_remove)
