@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from heedful.baselines.linear import Sides, word_tfidf
+from heedful.baselines.settled_logistic import SettledLogistic
 from heedful.data.examples import Corpus, Example
 from heedful.data.folds import copies, together
 from heedful.data.gold import collect_labels
@@ -257,7 +257,7 @@ def _linear(
     for seen, out in held:
         features = Sides(word_tfidf())
         matrix = features.fit([examples[k].texts for k in seen]).transform([examples[k].texts for k in seen])
-        model = LogisticRegression(C=10.0, max_iter=300).fit(matrix, gold[seen])
+        model = SettledLogistic(10.0).fit(matrix, gold[seen])
         found = features.transform([examples[k].texts for k in out])
         probabilities[np.ix_(out, model.classes_)] = model.predict_proba(found)
         coefficients = np.zeros((classes, matrix.shape[1]))

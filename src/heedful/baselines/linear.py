@@ -16,9 +16,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
+from heedful.baselines.settled_logistic import SettledLogistic
 from heedful.baselines.shared_features import ReadOnce, RunsTfidf
 from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
 from heedful.evaluation import classification_metrics, relatedness_metrics
@@ -312,7 +313,7 @@ _NEVER = -1e3
 TFIDF_LOGISTIC = LinearBaseline(
     "TF-IDF (words 1-2) + logistic regression",
     lambda: Sides(word_tfidf()),
-    lambda strength: LogisticRegression(C=strength, max_iter=300, tol=1e-3),
+    SettledLogistic,
     (1.0, 3.0, 10.0, 30.0),
 )
 NB_SVM = LinearBaseline(

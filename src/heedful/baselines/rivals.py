@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
 from heedful.baselines.linear import (
@@ -26,6 +26,7 @@ from heedful.baselines.linear import (
 )
 from heedful.baselines.mean_vectors import CosineBaseline
 from heedful.baselines.nearest_class import NearestClass
+from heedful.baselines.settled_logistic import SettledLogistic
 from heedful.baselines.shared_features import FeatureCache, ReadOnce
 from heedful.baselines.splits import Features, Rows, Texts
 from heedful.errors import DataError, MissingExtraError
@@ -196,8 +197,7 @@ class FrozenEncoder(TransformerMixin, BaseEstimator):
 
 def logistic(strength: float) -> LinearEstimator:
     """Return logistic regression over a few hundred features that every text has."""
-    # The gradient that `tol` is compared with is a mean over rows: with 150 classes it is below 1e-3 at the start.
-    return LogisticRegression(C=strength, max_iter=1_000, tol=1e-5)
+    return SettledLogistic(strength, max_iter=1_000, tol=1e-5)
 
 
 def _ridge(strength: float) -> LinearEstimator:
