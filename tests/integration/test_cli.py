@@ -483,6 +483,13 @@ def test_help_says_what_input_a_command_takes() -> None:
         assert ("premise TAB hypothesis" in told, ".conllu files" in told) == (pairs, pairs), verb
 
 
+def test_a_file_in_the_place_of_a_known_data_set_is_said(trained, tmp_path: Path) -> None:
+    path = tiny.write_csv(tmp_path / "gold.csv", [("superb film", "pos")], ["text", "label"])
+    done = tiny.run("evaluate", trained.runs / "text", "--on", path)
+    assert done.code == 2
+    assert done.err == f"heedful: --on {path}: is a file, not a known data set; leave out --on\n"
+
+
 def test_evaluate_counts_what_it_leaves_out_and_what_is_empty(trained, tmp_path: Path) -> None:
     rows = [("superb film", "pos"), ("", "neg"), ("zzz qqq film zzz", "neg")]
     path = tiny.write_csv(tmp_path / "gold.csv", rows, ["text", "label"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from heedful.storage.fields import Fields
 from heedful.tables import figure, markdown_table
 from heedful.tasks import AnyPrepared, task_named
 from heedful.tasks.sentences.limit_options import STRANGERS
+from heedful.tasks.sentences.report_inputs import unknown_words
 from heedful.text.wide_part import WidePart
 from heedful.training.progress import number_of
 
@@ -274,7 +275,7 @@ def cautions(prepared: AnyPrepared, result: RunResult) -> list[str]:
         *(_never_predicted(result, where) if result.predictor.measured else ()),
         *_worse_from_the_start(result),
         *_without_columns(result),
-        *_text(prepared),
+        *_text(prepared, result.predictor.reading.knows),
     ]
 
 
@@ -356,7 +357,7 @@ def _worse_from_the_start(result: RunResult) -> Iterator[str]:
         )
 
 
-def _text(prepared: AnyPrepared) -> Iterator[str]:
+def _text(prepared: AnyPrepared, knows: Callable[[str], bool]) -> Iterator[str]:
     training = prepared.datasets["train"]
     if not isinstance(training, EncodedDataset):  # subwords, of which none is unknown
         return
@@ -369,13 +370,9 @@ def _text(prepared: AnyPrepared) -> Iterator[str]:
     for name, dataset in prepared.datasets.items():
         if name in ("train", STRANGERS) or not isinstance(dataset, EncodedDataset):
             continue
-        if (share := _unknown_share(dataset)) > MOSTLY:
+        words = int(dataset.words().sum())
+        if words and (share := unknown_words(dataset, knows) / words) > MOSTLY:
             yield (
                 f"{share:.0%} of the words of the {name} split are unknown to the model. Check that it is written like "
                 "the training split; word vectors (text.vectors) make more words known."
             )
-
-
-def _unknown_share(dataset: EncodedDataset) -> float:
-    words = int(dataset.words().sum())
-    return dataset.report.unknown / words if words else 0.0

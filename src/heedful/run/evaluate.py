@@ -55,6 +55,8 @@ def read_gold(
         option = f"column {named[0]}=" if named[0] in ROLES else named[0].replace("_", "-")
         raise UsageError(f"--{option} goes with a FILE; {split} is a data set, which names its own")
     name, _, part = split.partition(":")
+    if name not in catalog.data_sets() and Path(split).is_file():
+        raise UsageError(f"--on {split}: is a file, not a known data set; leave out --on")
     wanted = catalog.data_set(name).task
     if task.name != wanted:
         raise UsageError(f"{name} is data for {wanted!r}, and the model answers {task.name!r}")

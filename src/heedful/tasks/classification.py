@@ -255,7 +255,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             lengths=dataset.lengths(),
             calibration=calibration(rows, gold, model.about.temperature),
             seconds=seconds,
-            notes={**notes_of(dataset), **unseen_of(dataset, len(model.labels))},
+            notes={**notes_of(dataset, model.knows), **unseen_of(dataset, len(model.labels))},
         )
         if not model.about.costs:
             return report
@@ -290,7 +290,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
                 counts += np.stack(
                     [confused(gold[known], each[known], classes) for each in (predicted, likeliest)]
                 )
-            notes.update(notes_of(dataset))
+            notes.update(notes_of(dataset, model.knows))
             seconds += time.perf_counter() - started
         if unseen := len(names) - classes:
             notes["labels of the gold that the model does not know"] = unseen

@@ -126,7 +126,7 @@ class LabelColumnsTask(LabelSetsTask[LabelColumnsModel]):
             lengths=dataset.lengths(),
         )
         notes: Mapping[str, int] = {
-            **notes_of(dataset),
+            **notes_of(dataset, model.knows),
             **unseen_of(dataset, len(model.labels)),
             **{note: count for note, count in bare.items() if count},
         }

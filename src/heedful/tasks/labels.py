@@ -262,7 +262,7 @@ class LabelsTask(LabelSetsTask[LabelsModel]):
             report,
             metrics={**report.metrics, **_cost(model, known, model.chosen(rows))},
             seconds=seconds,
-            notes={**notes_of(dataset), **unseen_of(dataset, len(model.labels))},
+            notes={**notes_of(dataset, model.knows), **unseen_of(dataset, len(model.labels))},
         )
 
 

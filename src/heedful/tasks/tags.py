@@ -235,7 +235,7 @@ class TagsTask(WordTask[WordTagDataset, TagsModel, TagsAnswer]):
             lengths=dataset.words(),
             seconds=seconds,
             notes={
-                **notes_of(dataset),
+                **notes_of(dataset, model.knows),
                 "tags of the gold that the model does not know": len(dataset.labels) - len(model.labels),
             },
         )

@@ -190,7 +190,7 @@ class RolesTask(WordTask[TaggedDataset, RolePredictor, RoleAnswer]):
             lengths=asked.lengths(),
             seconds=seconds,
             notes={
-                **notes_of(asked),
+                **notes_of(asked, model.knows),
                 "predicates of the gold cut off": predicates_cut,
                 "arguments of the gold cut off or shortened": arguments_cut,
                 "roles of the gold that the model does not know": unknown,

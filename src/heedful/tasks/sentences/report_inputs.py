@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -40,14 +41,29 @@ def group_of_each(dataset: EncodedDataset) -> list[str]:
     return [dataset.group_names[code] for code in dataset.groups]
 
 
-def notes_of(dataset: EncodedDataset) -> dict[str, int]:
-    """Return the counts that matter for trust."""
-    report = dataset.report
+def notes_of(dataset: EncodedDataset, knows: Callable[[str], bool]) -> dict[str, int]:
+    """Return the counts that matter for trust.
+
+    Args:
+        dataset: what is reported on.
+        knows: says whether a model, with the parts beside its network, has a vector of a word.
+
+    Returns:
+        The counts by name.
+    """
     return {
-        "texts without words": report.empty,
-        "unknown words": report.unknown,
-        "texts cut": report.truncated,
+        "texts without words": dataset.report.empty,
+        "unknown words": unknown_words(dataset, knows),
+        "texts cut": dataset.report.truncated,
     }
+
+
+def unknown_words(dataset: EncodedDataset, knows: Callable[[str], bool]) -> int:
+    """Return how many words a model does not know; see `notes_of`."""
+    if dataset.kept is None:  # then no part beside the network reads words
+        return dataset.report.unknown
+    unknown = np.array([not knows(word) for word in dataset.kept.forms], bool)
+    return sum(int(unknown[side.values].sum()) for side in dataset.kept.sides)
 
 
 def unseen_of(dataset: EncodedDataset, known: int) -> dict[str, int]:

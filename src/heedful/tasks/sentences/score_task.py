@@ -84,7 +84,7 @@ class ScoreTask(SentenceTask[Scored, Answer]):
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
             seconds=seconds,
-            notes=notes_of(dataset),
+            notes=notes_of(dataset, model.knows),
             metrics=self.figures,
         )
 
@@ -100,6 +100,6 @@ class ScoreTask(SentenceTask[Scored, Answer]):
             rows = finite("prediction", model.run(dataset)[0])
             gold = gold_of(dataset).astype(np.float32, copy=False)
             kept.add(gold, model.scores(rows), dataset.groups, dataset.group_names, dataset.lengths())
-            notes.update(notes_of(dataset))
+            notes.update(notes_of(dataset, model.knows))
             seconds += time.perf_counter() - started
         return kept.report(self.figures, seconds=seconds, notes=dict(notes))
