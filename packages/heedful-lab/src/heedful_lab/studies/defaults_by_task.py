@@ -69,6 +69,7 @@ CELLS = {
     "stars of SST": Cell("sst-5", "my-numbers", "pearson", numbers=True),
     "WNUT17": Cell("wnut17", "my-tags", "f1"),
     "SNIPS slots, 2,000 sentences": Cell("snips-slots", "my-tags", "f1", 2_000),
+    "SNIPS slots, all sentences": Cell("snips-slots", "my-tags", "f1"),
     "XPOS of EWT, 4,000 sentences": Cell("ewt-xpos", "my-tags", "accuracy", 4_000),
     "TREC's 50 classes, one edit in 10 % of the words": Cell(
         "trec-fine", "my-texts", "accuracy", change=with_typos
