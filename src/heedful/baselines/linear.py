@@ -24,9 +24,13 @@ from heedful.baselines.shared_features import ReadOnce, RunsTfidf
 from heedful.baselines.splits import Features, Numbers, Rows, Splits, Texts
 from heedful.evaluation import classification_metrics, relatedness_metrics
 from heedful.machine.memory import give_back
+from heedful.text.boundaries import UNSPACED_CLASS
 
-WORD = r"(?u)\w+|[^\w\s]"
-"""A word, or one mark that is neither a word nor a space: "n't" and "!" say much about a review."""
+WORD = rf"(?u)[^\W{UNSPACED_CLASS}]+|[{UNSPACED_CLASS}]|[^\w\s]"
+"""A word, or one mark that is neither a word nor a space: "n't" and "!" say much about a review.
+
+Where no spaces are written between words, each character is one, as in Chinese.
+"""
 
 
 def word_tfidf() -> TfidfVectorizer:

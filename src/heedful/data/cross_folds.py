@@ -15,6 +15,8 @@ from heedful.data.leaks import normalized
 
 _NEAR = 0.6
 """Share of what two texts say from which one is a changed copy of the other."""
+_SHARED = 4
+"""Different words that both have at least: of a short text, such as a search, a rare word says nearly all by itself."""
 _MOST = 2_000
 """Different texts of which changed copies are looked for at most."""
 
@@ -71,7 +73,8 @@ def _near_copies(together: dict[Hashable, list[int]], most: int) -> dict[Hashabl
     """Put the examples of texts together that have nearly the same words.
 
     A word counts the logarithm of how rare it is, so that what all texts have in common is no sign of a copy. Two texts
-    are copies if the words of both count `_NEAR` of the words of either, and so are copies of copies.
+    are copies if the words of both are `_SHARED` or more and count `_NEAR` of the words of either, and so are copies of
+    copies.
 
     Args:
         together: the places of each text, by what is equal for equal texts.
@@ -99,8 +102,11 @@ def _near_copies(together: dict[Hashable, list[int]], most: int) -> dict[Hashabl
             if total - passed >= _NEAR * total > 0 and texts_of[word] <= most
         ]
         for other in dict.fromkeys(other for word in rare for other in lists[word]):
-            both = fsum(counts[word] for word in own & words[other])
-            if group[other] is not group[key] and both >= _NEAR * (total + totals[other] - both):
+            shared = own & words[other]
+            if group[other] is group[key] or len(shared) < _SHARED:
+                continue
+            both = fsum(counts[word] for word in shared)
+            if both >= _NEAR * (total + totals[other] - both):
                 group[other] += group[key]
                 group |= dict.fromkeys(group[key], group[other])
         for word in rare:

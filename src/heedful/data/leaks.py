@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heedful.data.examples import Example
+from heedful.text.boundaries import UNSPACED_CLASS
 
 Tokenize = Callable[[str], Sequence[str]]
 _SMOOTHING = 1.0
@@ -103,12 +104,17 @@ def _telling(
 
 
 Key = tuple[str, ...]
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(rf"[^\W{UNSPACED_CLASS}]+|[{UNSPACED_CLASS}]")
+_MARKS = re.compile("[^\\s\ufe0f]")
 
 
 def normalized(text: str) -> str:
-    """Return a text in lower case without punctuation and with single spaces, so that near copies are equal."""
-    return " ".join(_WORDS.findall(text.casefold())) or text.strip()
+    """Return a text in lower case without punctuation and with single spaces, so that near copies are equal.
+
+    A character is a word where no spaces are written between words, and so are the signs of a text that has no others,
+    as emoji, so that it makes no difference whether a text or its words are given.
+    """
+    return " ".join(_WORDS.findall(text.casefold())) or " ".join(_MARKS.findall(text))
 
 
 def keys(examples: Sequence[Example]) -> list[Key]:

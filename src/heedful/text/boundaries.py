@@ -55,6 +55,9 @@ UNSPACED = (
 )
 """Letters of scripts that write no spaces between words: hiragana, ideographs, and the scripts of South East Asia."""
 
+UNSPACED_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED)
+"""The same as a regular expression has them between square brackets."""
+
 _RUNS = sorted((first, last, kind) for kind, runs in (*_RANGES, ("", UNSPACED)) for first, last in runs)
 """All of these runs, none of which meets another; the class of letters without spaces is empty here."""
 _STARTS = [first for first, _, _ in _RUNS]
@@ -157,7 +160,7 @@ def choose_tokenizer(texts: Iterable[str]) -> TokenizerChoice:
         else "treebank".
     """
     letters = latin = unspaced = seen = 0
-    no_spaces = re.compile("[" + "".join(f"{chr(a)}-{chr(b)}" for a, b in UNSPACED) + "\\u30a1-\\u30fa]")
+    no_spaces = re.compile(f"[{UNSPACED_CLASS}\\u30a1-\\u30fa]")
     for text in texts:
         letters += sum(map(str.isalpha, text))
         latin += len(_LATIN.findall(text))

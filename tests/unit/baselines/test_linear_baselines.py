@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -49,6 +50,14 @@ def pairs() -> Splits:
     gold = np.array([int(label == "same") for _, label in PAIRS])
     both = [pair for pair, _ in PAIRS]
     return Splits("pair", ("other", "same"), *(Split(both[part], gold[part]) for part in parts), "invented")
+
+
+@pytest.mark.parametrize("vectorizer", [word_tfidf(), word_presence()], ids=["tfidf", "presence"])
+def test_characters_are_words_where_no_spaces_are_written(vectorizer: CountVectorizer) -> None:
+    vectorizer.fit(["今天很好 abc_d! Việt 한국"])
+    words = ["今", "天", "很", "好", "abc_d", "!", "việt", "한국"]
+    pairs = [f"{first} {second}" for first, second in pairwise(words)]
+    assert sorted(vectorizer.vocabulary_) == sorted(words + pairs)
 
 
 @pytest.mark.parametrize("baseline", [TFIDF_LOGISTIC, CHARACTER_SVM, NB_SVM], ids=lambda each: each.name)

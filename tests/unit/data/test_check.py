@@ -188,7 +188,9 @@ def test_report_is_json() -> None:
 
 def test_normalized_text() -> None:
     assert normalized(" A  Calm—lake! ") == "a calm lake"
-    assert normalized(" ?! ") == "?!"
+    assert normalized(" ?! ") == normalized("? !") == "? !"
+    assert normalized("😍☕") == normalized("😍 ☕\ufe0f")
+    assert normalized("今天。abc") == normalized("今 天 。 abc") == "今 天 abc"
     assert normalized("STRASSE") == normalized("Straße")
 
 

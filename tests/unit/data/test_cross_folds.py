@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from heedful.data.cross_folds import cross_folds
 
@@ -71,3 +72,20 @@ def test_the_seed_decides_and_few_texts_make_few_folds() -> None:
     assert not np.array_equal(cross_folds(strata, texts, 5, 3), cross_folds(strata, texts, 5, 4))
     assert sorted(set(cross_folds(np.zeros(2, int), ["a", "b"], 5, 0))) == [0, 1]
     assert cross_folds(np.zeros(0, int), [], 5, 0).tolist() == []
+
+
+def test_a_rare_word_that_short_texts_share_makes_them_no_copies() -> None:
+    """Every text has a word of twelve and some of four that are everywhere: a fold must not have all texts of one."""
+    moods, fillers = [f"mood{number}" for number in range(12)], ["box", "car", "house", "phone"]
+    texts = [f"{moods[k % 12]} {fillers[k % 4]} {fillers[(k // 12 + 1) % 4]}" for k in range(96)]
+    folds = cross_folds(np.arange(96) % 2, texts, 5, seed=0)
+    for mood in range(12):
+        assert len(set(folds[mood::12])) > 1
+
+
+@pytest.mark.parametrize("text", ["😍☕🏠", "今天天气很好", "!?!"])
+def test_a_text_without_spaces_and_its_words_have_the_same_folds(text: str) -> None:
+    texts = [f"{text[k % len(text) :]}{text[: k % 2]}" for k in range(40)]
+    words = [(tuple(each),) for each in texts]
+    kinds = np.arange(40) % 2
+    assert np.array_equal(cross_folds(kinds, texts, 5, 0), cross_folds(kinds, words, 5, 0))

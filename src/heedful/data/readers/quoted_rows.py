@@ -15,6 +15,8 @@ Row = tuple[int, list[str]]
 """The 1-based line at which a row begins, and its fields."""
 _LOG = logging.getLogger(__name__)
 _LIMIT = threading.RLock()
+_SURE = 10
+"""Rows that surely have several lines, after which one of lines that look like rows is taken for one more of them."""
 
 
 def with_long_fields(rows: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -48,8 +50,9 @@ def quoted_rows(lines: Iterator[tuple[int, str]], file: Path, separator: str) ->
     """Read rows as RFC 4180 says; a field in quotation marks may go on over several lines.
 
     A mark that opens in one row and closes by chance in a later one makes one row of all that is between. Where each
-    line of such a row is one by itself, with as many fields as the first row has, it is refused, unless a separator is
-    followed by a blank as in prose; then, and in a table of one column, a warning counts such rows.
+    line of such a row is one by itself, with as many fields as the first row has and none of them empty, it is refused,
+    unless a separator is followed by a blank as in prose, or `_SURE` rows before it surely have several lines. Then,
+    and in a table of one column, a warning counts such rows.
 
     Args:
         lines: numbered lines.
@@ -63,13 +66,13 @@ def quoted_rows(lines: Iterator[tuple[int, str]], file: Path, separator: str) ->
         DataError: if the quotes do not close, text follows a closing one, or rows would be swallowed.
     """
     held: list[tuple[int, str]] = []
-    width = doubtful = first = 0
+    width = doubtful = first = sure = 0
     try:
         reader = csv.reader(_fed(lines, held), delimiter=separator, strict=True)
         for cells in with_long_fields(reader):
             width = width or len(cells)
             if len(held) > 1:
-                if _swallows(held, cells, separator, width):
+                if sure < _SURE and _swallows(held, separator, width):
                     raise DataError(
                         f"{file}: row {held[0][0]}: a quotation mark opens here and closes in line {held[-1][0]}, and "
                         "each line between them is a row by itself. Close it, or read quotation marks as plain "
@@ -77,6 +80,8 @@ def quoted_rows(lines: Iterator[tuple[int, str]], file: Path, separator: str) ->
                     )
                 if all(_is_row(line, separator, width) for _, line in held):
                     doubtful, first = doubtful + 1, first or held[0][0]
+                else:
+                    sure += 1
             yield held[0][0], cells
             held.clear()
     except csv.Error as error:
@@ -106,7 +111,7 @@ def _fed(lines: Iterator[tuple[int, str]], held: list[tuple[int, str]]) -> Itera
         yield f"{line}\n"
 
 
-def _swallows(held: list[tuple[int, str]], cells: list[str], separator: str, width: int) -> bool:
+def _swallows(held: list[tuple[int, str]], separator: str, width: int) -> bool:
     """Return whether each line of a row is surely a row by itself."""
     if width < 2 or not all(_is_row(line, separator, width) for _, line in held):
         return False
@@ -114,4 +119,5 @@ def _swallows(held: list[tuple[int, str]], cells: list[str], separator: str, wid
 
 
 def _is_row(line: str, separator: str, width: int) -> bool:
-    return line.count(separator) == width - 1
+    fields = line.split(separator)
+    return len(fields) == width and (width == 1 or all(map(str.strip, fields)))

@@ -45,6 +45,7 @@ def test_swallowed_rows_are_refused_and_read_without_quotes(tmp_path: Path, name
         ("a.csv", 'text,label\n"Dear all,\nthanks, bye",pos\n"one\ntwo\nthree",neg\n'),
         ("a.tsv", 'text\tlabel\n"one\ntwo"\tpos\n"He said ""no""\nand left"\tneg\n'),
         ("a.csv", 'id,text,label\n1,"a, b\nc, d\n",pos\n2,x,neg\n'),
+        ("a.csv", 'text,label\n"run(a=1,\n    b=2,\n)",code\n"x",prose\n'),
     ],
 )
 def test_texts_of_several_lines_are_texts(
@@ -66,6 +67,15 @@ def test_what_could_be_either_is_counted(tmp_path: Path, caplog: pytest.LogCaptu
     (tmp_path / "b.tsv").write_text('text\n"open\nbad\nso"\n')
     with caplog.at_level(logging.WARNING):
         assert len(read_table(tmp_path / "b.tsv", text="text").examples) == 1
+    assert "1 rows have several lines in quotation marks" in caplog.text
+
+
+def test_after_many_texts_of_several_lines_one_that_could_be_rows_is_a_text(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    several = "text,label\n" + '"one\ntwo\nthree",pos\n' * 10
+    with caplog.at_level(logging.WARNING):
+        assert rows(tmp_path, "a.csv", several + '"x=a,b\ny=c",neg\n')[-1] == ("x=a,b\ny=c", "neg")
     assert "1 rows have several lines in quotation marks" in caplog.text
 
 
