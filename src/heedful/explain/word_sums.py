@@ -19,6 +19,8 @@ RAISES, LOWERS = "raises the number", "lowers the number"
 """What stands in the place of classes where the answers are numbers."""
 _FAINT = 0.05
 """Words of less than this share of the mean contribution of the strongest one are not worth naming."""
+_EVERYWHERE, _MANY = 0.95, 20
+"""Share of so many texts or more from which on a word tells no class from another, whatever it contributes to all."""
 _TEXTS = 3
 """Texts that are remembered of each word, those where it contributes most."""
 
@@ -91,7 +93,7 @@ class WordSums:
         return [label for label, words in self._found.items() if words]
 
     def top(self, label: str, count: int = 10, least: int = 2) -> list[WordSum]:
-        """Return the words that speak most for a class, the strongest first.
+        """Return the words that speak most for a class, the strongest first; none that stands in nearly all texts.
 
         Args:
             label: the class.
@@ -101,7 +103,8 @@ class WordSums:
         Returns:
             The words and phrases.
         """
-        words = [word for word in self._found[label].values() if word.total > 0]
+        most = _EVERYWHERE * self.texts if self.texts >= _MANY else self.texts
+        words = [word for word in self._found[label].values() if word.total > 0 and word.count <= most]
         often = [word for word in words if word.count >= least] or words
         ranked = sorted(often, key=lambda word: (-word.weight, word.name))[:count]
         return [word for word in ranked if word.mean >= _FAINT * ranked[0].mean]

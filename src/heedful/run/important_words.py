@@ -24,6 +24,8 @@ _LEAST, _SHARE = 0.8, 1 / 8
 """Seconds, and the share of what the process has taken so far: a short training is not much longer for its words."""
 ROUGH = MethodChoice("contributions", Sampling(rough=True))
 """How each of many texts is explained whose contributions are added up."""
+_FEW_TEXTS = 10
+"""Texts, of as many or more, from which words are told at least: those of one or two say nothing of a class."""
 _PATIENCE = 2.5
 _LABELS, _WORDS = 12, 6
 
@@ -64,10 +66,10 @@ class TimeLeft:
         self._seconds, self._processor, self._clock = seconds, time.process_time(), time.monotonic()
 
     @property
-    def is_over(self) -> bool:
-        """Whether no further text is explained."""
-        clock = time.monotonic() - self._clock
-        return time.process_time() - self._processor >= self._seconds or clock >= _PATIENCE * self._seconds
+    def share(self) -> float:
+        """The share of the time that has passed; from 1 on no further text is explained."""
+        passed = max(time.process_time() - self._processor, (time.monotonic() - self._clock) / _PATIENCE)
+        return passed / self._seconds if self._seconds else 1.0
 
 
 def important_words(
@@ -82,7 +84,8 @@ def important_words(
             has taken so far, from 0.8 to 2.
 
     Returns:
-        The strongest words; None for a model that takes torch to explain, and for answers without contributions.
+        The strongest words; None for a model that takes torch to explain, for answers without contributions, and
+        where the time was enough for a few texts alone.
     """
     try:
         model = open_model(folder, "runtime")
@@ -101,13 +104,15 @@ def important_words(
     drawn = random.Random(0).sample(range(len(examples)), min(TEXTS, len(examples)))
     with stage("looking for important words", len(drawn)) as explained:
         for place in drawn:
-            explained.step()
+            explained.reach(max(explained.count + 1, int(len(drawn) * time_left.share)))
             try:
                 sums.add(explained_as(examples[place]))
             except HeedfulError:  # too long a text, say
                 continue
-            if time_left.is_over:
+            if time_left.share >= 1:
                 break
+    if sums.texts < min(_FEW_TEXTS, len(drawn)):
+        return None
     words = {
         sums.called(label): [(word.name, word.signed) for word in sums.top(label, _WORDS)]
         for label in sorted(sums.labels())
@@ -160,7 +165,7 @@ class SummedRows:
                 continue
             self.sums.add(explanation)
             self._places.append(place)
-            if time_left.is_over:
+            if time_left.share >= 1:
                 break
 
     def top(self, label: str, count: int) -> tuple[WordSum, ...]:

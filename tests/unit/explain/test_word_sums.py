@@ -56,6 +56,17 @@ def test_rare_words_are_left_out_where_others_are_frequent() -> None:
     assert [word.name for word in sums.top("good", least=1)] == ["superb", "fine"]
 
 
+def test_a_word_of_all_texts_tells_no_class_from_another() -> None:
+    sums = WordSums()
+    for _ in range(10):
+        sums.add(explained("home fine", [4.0, 1.0]))
+    assert [word.name for word in sums.top("good")] == ["home", "fine"]  # of few texts
+    for _ in range(10):
+        sums.add(explained("home dull", [4.0, -1.0]))
+    assert [word.name for word in sums.top("good")] == ["fine"]
+    assert [word.name for word in sums.top("bad")] == ["dull"]
+
+
 def test_phrases_stand_for_their_words() -> None:
     sums = WordSums()
     sums.add(explained("not good , though", [1.0, 1.0, 0.0, 0.2], joint=(Joint(0, 0, 2, 1.5),)))
