@@ -53,6 +53,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+def test_words_that_each_text_has_alone_do_not_change_the_scale() -> None:
+    random = np.random.default_rng(0)
+
+    def drawn(count: int) -> tuple[list[str], list[float]]:
+        texts, values = numbers(count)
+        return [f"{text} {random.integers(10**6)} {random.integers(10**6)}" for text in texts], values
+
+    texts, values = drawn(240)
+    model = TextScorer(text__vectors="", model__sentence="none").fit(
+        texts[:180], values[:180], baseline=False
+    )
+    found = np.asarray(model.predict(texts[180:]), np.float64)
+    slope = np.polyfit(found, values[180:], 1)[0]
+    assert slope == pytest.approx(1, abs=0.1)
+
+
 def test_numbers_far_from_zero_are_learned_on_their_own_scale(folder: Path) -> None:
     measured = tiny.run("evaluate", folder / "run", folder / "test.csv", "--json").json()
     assert list(measured["metrics"]) == ["r2", "pearson", "spearman", "mse", "mae"]

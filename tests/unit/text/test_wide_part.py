@@ -19,6 +19,7 @@ from heedful.tasks.sentences.fitting_wide import (
     best_fit,
     empty_part,
     feature_rows,
+    of_new_texts,
     wide_settings,
     with_fit,
 )
@@ -248,3 +249,17 @@ def test_many_outputs_are_bounded_in_weights_and_fits() -> None:
     part = empty_part(RULE, EVERY, MOST_WEIGHTS // 50)
     assert part.weights.size <= MOST_WEIGHTS
     assert len(part.numbers) <= 50 < len(empty_part(RULE, EVERY, 2).numbers)
+
+
+def test_values_in_new_texts_are_larger_by_the_features_that_are_known_in_training_texts_alone() -> None:
+    """Each text has two words of many texts, and two of its own, which in a new text are not known."""
+    rule = PhraseRule(1)
+    texts = [[f"a{k % 3}", f"b{k % 4}", f"own{k}", f"other{k}"] for k in range(24)]
+    features = ragged_of([rule.numbers(words) for words in texts])
+    part = empty_part(rule, features, 1)
+    _, seen = part.values(rule.numbers(texts[0]))
+    _, new = part.values(rule.numbers(["a0", "b0", "never", "met"]))
+    shares = of_new_texts(part, features)
+    assert np.allclose(shares, shares[0])
+    assert np.sort(seen)[:2] == pytest.approx(shares[0] * np.sort(new))
+    assert (of_new_texts(part, ragged_of([rule.numbers(words) for words in (*texts, *texts)])) == 1).all()

@@ -250,6 +250,35 @@ def empty_part(rule: PhraseRule, training: Ragged, outputs: int) -> WidePart:
     return WidePart(rule, found, rarity.astype(np.float32), weights, np.zeros(outputs, np.float32))
 
 
+def of_new_texts(part: WidePart, training: Ragged) -> Floats:
+    """Return the share of their values that features have in a text that was held out, beside those in a new one, [n].
+
+    The values of a text are divided by the norm of all of its features that are known. If a held-out text is a training
+    text, its own are known too, in a new text only those that other texts have; so there the values are larger.
+
+    Args:
+        part: says which features are known.
+        training: features of each training example.
+
+    Returns:
+        For each kind of features the mean share over the examples.
+    """
+    rows = WideRows.of(part, training)
+    found, kinds = rows.columns.values, rows.kinds
+    others = np.bincount(found, minlength=len(kinds)) > 1 + (kinds == CHARACTERS)
+    example = np.repeat(np.arange(len(training)), rows.columns.lengths())
+    shares = np.ones(len(kinds))
+    for kind in np.unique(kinds):
+        own = kinds[found] == kind
+        places, squares = example[own], rows.rarity[found[own]] ** 2
+        whole, known = (
+            np.bincount(places, each, len(training)) for each in (squares, squares * others[found[own]])
+        )
+        if (known > 0).any():
+            shares[kinds == kind] = np.sqrt(known[known > 0] / whole[known > 0]).mean()
+    return shares
+
+
 def counted(features: Ragged) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return the distinct features of texts, ascending, and how many texts have each."""
     numbers, counts = np.zeros(0, np.int32), np.zeros(0, np.int64)

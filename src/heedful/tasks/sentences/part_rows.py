@@ -34,6 +34,7 @@ from heedful.tasks.sentences.fitting_wide import (
     best_fit,
     empty_part,
     feature_rows,
+    of_new_texts,
     wide_settings,
     with_fit,
 )
@@ -297,8 +298,12 @@ def _wide_rows(
     known = None if model.before is None else model.before.blank()
     empty = empty_part(model.text.phrases, own, targets.outputs) if known is None else known
 
+    # Only a number is wrong if its scale is; the likeliest class is the same.
+    rescales = dev is None and known is None and targets.membership() is None
+    shares = of_new_texts(empty, own) if rescales else np.ones(1)
+
     def put(about: About, fit: LinearFit, weight: float) -> About:
-        part = with_fit(empty, fit, weight)
+        part = with_fit(empty, replace(fit, weights=fit.weights * shares[:, None]), weight)
         return replace(about, wide=part if about.wide is None else about.wide.beside(part))
 
     held = None if dev is None else feature_rows(empty, phrases_of(dev))
