@@ -40,6 +40,8 @@ class PartRows:
         blocks: how many features are of one kind each, in order; none where that says nothing.
         lacks: log-likelihood by which the examples must be likelier than in other forms for this one to be taken.
         usual: inverse strength of regularization below which a setting must itself be the likeliest.
+        stronger: further ones, falling, that are tried where the first of the settings is the likeliest, as long as
+            each is likelier than the one before; those that are so by `GAIN` may be taken.
     """
 
     name: str
@@ -55,6 +57,7 @@ class PartRows:
     blocks: tuple[int, ...] = ()
     lacks: float = 0.0
     usual: float = 0.0
+    stronger: tuple[float, ...] = ()
 
     @cached_property
     def turned(self) -> TurnedRows:
@@ -284,4 +287,19 @@ def _tried(
         found[setting] = logits
         return weigh([logits], targets)[1]
 
-    return [Tried(part, setting, found[setting]) for setting in rising(part.settings, loss)]
+    tried = [*rising(part.settings, loss)]
+    losses = (
+        {setting: weigh([logits], targets)[1] for setting, logits in found.items()} if part.stronger else {}
+    )
+    for even in sorted({setting.even for setting in losses}):
+        best = min((each for each in tried if each.even == even), key=losses.__getitem__)
+        first = min(each.strength for each in tried if each.even == even)
+        last = losses[best]
+        for strength in part.stronger if best.strength == first else ():
+            further = replace(best, strength=strength)
+            losses[further] = loss(further)
+            if losses[further] >= last:
+                break
+            last = losses[further]
+            tried += [further] if gained(targets, losses[best], last) >= GAIN else []
+    return [Tried(part, setting, found[setting]) for setting in tried]

@@ -26,6 +26,8 @@ STRESS = 4.0
 """What the products of sentence vectors may count, beside 1: with many classes they tell more than the states."""
 STRENGTHS = (0.3, *DENSE_STRENGTHS)
 """Inverse strengths of regularization of the one fit; the first is for rows of which some have a wrong label."""
+STRONGER = (0.1, 0.03)
+"""Further ones for rows of which many have one, tried where the first is the likeliest."""
 SPREAD = 0.3
 """Variance that each block of features of whole texts is brought to at least; those of single sentences have more."""
 _LEAST_SPREAD = 1e-4
@@ -146,7 +148,15 @@ def together(
     name = _name(parts, stress, named=named)
     usual = DENSE_STRENGTHS[0]
     return PartRows(
-        name, vectors * lengths, settings, put, held, _taught(parts, names), principal=True, usual=usual
+        name,
+        vectors * lengths,
+        settings,
+        put,
+        held,
+        _taught(parts, names),
+        principal=True,
+        usual=usual,
+        stronger=STRONGER,
     )
 
 

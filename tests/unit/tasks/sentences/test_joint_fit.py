@@ -167,6 +167,25 @@ def test_a_strength_beyond_the_usual_ones_must_itself_be_the_likeliest() -> None
     assert {each.usual for each in forms(parts(), {}, TARGETS)} == {1.0}
 
 
+def test_many_wrong_labels_choose_strong_regularization_where_that_is_clearly_likelier() -> None:
+    """One direction of large variance tells the classes apart; 40 % of the labels are wrong."""
+    draw = np.random.default_rng(0)
+    directions = (draw.normal(size=(400, 301)) * np.repeat([0.5, 0.1], [1, 300])).astype(np.float32)
+    classes = np.where(draw.random(400) < 0.4, directions[:, 0] <= 0, directions[:, 0] > 0).astype(int)
+    targets = ClassTargets.of_classes(classes, 2, np.ones(400))
+    sides = (directions[:, :150], directions[:, 150:300])
+    own = [replace(part, held=None, rows=rows) for part, rows in zip(parts(), sides, strict=True)]
+
+    def strength(part: PartRows, factor: float = 1.0) -> float:
+        given = replace(targets, weights=factor * targets.weights)
+        return OutOfFold.of([[part]], given, np.arange(400) % 5).best()[0].setting.strength
+
+    whole = together(own, {}, targets)
+    assert strength(whole) == 0.03
+    assert strength(replace(whole, stronger=())) == 0.3
+    assert strength(whole, 0.01) == 0.3  # so few examples show nothing
+
+
 def test_one_part_and_many_examples_are_not_joined() -> None:
     many = [replace(part, rows=np.zeros((MOST_DIRECTIONS + 1, 1))) for part in parts()]
     assert [may_join(parts()), may_join(parts()[:1]), may_join(many)] == [True, False, False]
