@@ -3,6 +3,7 @@
     python -m heedful_lab.repository.baselines_page          # writes both
     python -m heedful_lab.repository.baselines_page --check  # says whether they are up to date
     python -m heedful_lab.repository.baselines_page --collect FOLDER  # first takes what it printed as JSON
+    python -m heedful_lab.repository.baselines_page --rows FOLDER  # takes no more than the rows it has
 
 A board is named after its data set, with ``-1000`` where 1,000 training examples were drawn. It keeps which answers are
 right, one bit a test example, and no gold label.
@@ -19,6 +20,7 @@ from typing import Any
 
 from heedful.tables import markdown_table
 from heedful_lab.repository import ROOT
+from heedful_lab.repository.board_rows import Board, with_rows
 
 BOARDS, NOTES = ROOT / "results" / "baselines", ROOT / "results" / "notes"
 RUNS = ROOT / "results" / "runs" / "standard"
@@ -48,7 +50,6 @@ SETS = {
 }
 FEW = "-1000"
 NAMES = {"disan": "DiSAN", "mtsa": "MTSA", "bi-lstm": "Bi-LSTM", "embedding": "words without context"}
-Board = dict[str, Any]
 DEFAULT = "This list compares DiSAN, the default network, with the best simple model on the test split:"
 BEST = (
     "This list compares the best of Heedful's networks with the best simple model. Both were chosen on the test split "
@@ -131,8 +132,13 @@ def readme() -> str:
     return head + START + "\n" + "\n".join(lines) + "\n" + END + rest.partition(END)[2]
 
 
-def _board(name: str) -> Board:
+def _kept(name: str) -> Board:
     board: Board = json.loads(gzip.decompress((BOARDS / f"{name}.json.gz").read_bytes()))
+    return board
+
+
+def _board(name: str) -> Board:
+    board = _kept(name)
     for row in board["rows"]:
         if row["kept"] and name in STUDIES:
             row["train_cpu_seconds"], row["at_most"] = _kept_cost(name, row)
@@ -243,11 +249,19 @@ def _chosen(boards: dict[str, Board]) -> str:
     return "\n".join(lines)
 
 
-def collect(folder: Path) -> None:
-    """Take boards that were printed as JSON, under the names that tables use, figures at four digits."""
+def collect(folder: Path, *, rows_alone: bool = False) -> None:
+    """Take boards that were printed as JSON, under the names that tables use, figures at five digits.
+
+    Args:
+        folder: of the boards.
+        rows_alone: whether only their rows are taken, each in the place of that system's row in the kept board.
+    """
     BOARDS.mkdir(parents=True, exist_ok=True)
     for file in sorted(folder.glob("*.json")):
-        text = json.dumps(_renamed(json.loads(file.read_text(encoding="utf-8"))), ensure_ascii=False)
+        board = _renamed(json.loads(file.read_text(encoding="utf-8")))
+        if rows_alone:
+            board = _renamed(with_rows(_kept(file.stem), board["rows"]))
+        text = json.dumps(board, ensure_ascii=False)
         (BOARDS / f"{file.name}.gz").write_bytes(gzip.compress(text.encode("utf-8") + b"\n", 9, mtime=0))
 
 
@@ -274,9 +288,12 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--collect", type=Path)
+    parser.add_argument("--rows", type=Path)
     asked = parser.parse_args()
     if asked.collect is not None:
         collect(asked.collect)
+    if asked.rows is not None:
+        collect(asked.rows, rows_alone=True)
     wrong = 0
     for file, text in ((PAGE, page()), (README, readme())):
         if not asked.check:
