@@ -263,3 +263,11 @@ def test_values_in_new_texts_are_larger_by_the_features_that_are_known_in_traini
     assert np.allclose(shares, shares[0])
     assert np.sort(seen)[:2] == pytest.approx(shares[0] * np.sort(new))
     assert (of_new_texts(part, ragged_of([rule.numbers(words) for words in (*texts, *texts)])) == 1).all()
+
+
+def test_few_long_texts_may_still_be_scaled_by_what_tells_classes_apart() -> None:
+    """Where one sentence of forty decides, plain values learn next to nothing."""
+    given, much = targets(CLASSES), 25_000_000
+    assert not any(setting.scaled for setting in wide_settings(given, much))
+    assert any(setting.scaled for setting in wide_settings(given, much, few=True))
+    assert len(wide_settings(given, 10 * much, few=True)) == 1

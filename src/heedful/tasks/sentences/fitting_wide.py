@@ -44,6 +44,8 @@ MOST_VALUES = 4_000_000
 """Values that a sparse matrix of features has at most; more are made when they are needed."""
 _COUNTED = 1 << 23
 _MUCH = 4e7
+_OF_FEW = 4
+"""How many times as much is no more than that where there are so few rows that a fit reads their directions alone."""
 _SCALES = np.geomspace(0.1, 5.0, 41)
 _FEW_LOGITS = 4096
 
@@ -66,13 +68,14 @@ class FitSetting:
     even: bool = False
 
 
-def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, ...]:
+def wide_settings(targets: LinearTargets, values: int = 0, *, few: bool = False) -> tuple[FitSetting, ...]:
     """Return the settings that are tried for words and characters: fewer where one fit takes long.
 
     Args:
         targets: what is learned.
         values: what a step of all fits takes for each output: the numbers in the rows that are not 0, and some for each
             weight, times the folds.
+        few: whether there are at most `MOST_DIRECTIONS` rows.
 
     Returns:
         The settings.
@@ -80,7 +83,7 @@ def wide_settings(targets: LinearTargets, values: int = 0) -> tuple[FitSetting, 
     if targets.membership() is None:
         return tuple(map(FitSetting, RIDGE_STRENGTHS))
     work = values * targets.outputs
-    if work > _MUCH:
+    if work > _MUCH * (_OF_FEW if few else 1):
         return (FitSetting(10.0),)
     if work > _MUCH / 10:
         return (FitSetting(10.0), FitSetting(3.0, True), FitSetting(3.0, True, SHARES[-1]))

@@ -42,7 +42,7 @@ from heedful.tasks.sentences.joint_fit import evened, forms, may_join, together
 from heedful.tasks.sentences.linear_fits import GAIN, LinearFit
 from heedful.tasks.sentences.linear_targets import LinearTargets
 from heedful.tasks.sentences.part_weights import Joining
-from heedful.tasks.sentences.principal_rows import in_blocks
+from heedful.tasks.sentences.principal_rows import MOST_DIRECTIONS, in_blocks
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.tables import is_symmetric
 from heedful.text.english import ENGLISH, package_of
@@ -310,7 +310,8 @@ def _wide_rows(
     rows = feature_rows(empty, own)
     values = (rows.nnz + 5 * rows.shape[1]) * (FOLDS if dev is None else 1)
     lessons = None if taught is None else taught.targets
-    return PartRows(WORDS_AND_CHARACTERS, rows, wide_settings(targets, values), put, held, lessons)
+    settings = wide_settings(targets, values, few=rows.shape[0] <= MOST_DIRECTIONS)
+    return PartRows(WORDS_AND_CHARACTERS, rows, settings, put, held, lessons)
 
 
 def phrases_of(dataset: EncodedDataset) -> Ragged:
