@@ -24,7 +24,7 @@ _FUNCTION = frozenset(_OURS.split())
 _ELSEWHERE = frozenset(_THEIRS.split()) - _FUNCTION
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST = 20_000
-_LEAST_KNOWN = 0.6
+_LEAST_KNOWN, _LONG = 0.6, 3
 
 
 def is_english(texts: Iterable[str]) -> bool:
@@ -32,7 +32,7 @@ def is_english(texts: Iterable[str]) -> bool:
 
     English function words must outnumber those of other languages, and be a tenth of all words. Of texts without
     function words, such as names of products, the rows of the English package decide, where it is installed: six of ten
-    words must have one.
+    words of three letters or more must have one. Those of one and two, as codes have, mean nothing.
 
     Args:
         texts: some texts; the first 20,000 words are looked at.
@@ -53,7 +53,8 @@ def is_english(texts: Iterable[str]) -> bool:
         return ours > 1.5 * others
     if others > ours or not (known := _known_words()):
         return False
-    return sum(word in known for word in words) / len(words) >= _LEAST_KNOWN
+    long = [word for word in words if len(word) >= _LONG]
+    return bool(long) and sum(word in known for word in long) / len(long) >= _LEAST_KNOWN
 
 
 def package_of(name: str) -> str:

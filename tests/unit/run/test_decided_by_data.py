@@ -22,6 +22,12 @@ FRENCH = ["le film est très long et je ne suis pas content", "où est la gare",
 DUTCH = ["de film was saai en te lang", "waar is het station", "ik wil het niet op mijn rekening"]
 
 
+@pytest.mark.english
+def test_names_of_products_are_english_and_codes_are_not() -> None:
+    assert is_english(["Garden Chair Oak", "Kitchen Lamp XL"])
+    assert not is_english([f"AX{number}M" for number in range(958_590, 958_600)])
+
+
 def test_english_is_told_from_other_languages() -> None:
     assert is_english(ENGLISH)
     assert is_english([text.upper() for text in ENGLISH])
