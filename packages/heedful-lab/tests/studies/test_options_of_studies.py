@@ -11,7 +11,8 @@ import pytest
 from heedful_lab import repository, studies
 
 PARTS = tuple(
-    f"repository.{name}" for name in ("costs", "claims", "claims_page", "verdicts", "house_features")
+    f"repository.{name}"
+    for name in ("board_rows", "costs", "claims", "claims_page", "verdicts", "house_features")
 )
 """Modules of the page of results and of the figures of the house, which are not run by themselves."""
 BY_HAND = (
