@@ -14,7 +14,7 @@ import tiny
 from heedful import MultiLabelClassifier
 from heedful.errors import DataError, ExitCode, UsageError
 from heedful.tasks import LabelsModel, load_model
-from heedful.tasks.labels import HALF, best_threshold, cheapest_threshold
+from heedful.tasks.labels import HALF, best_threshold, best_thresholds, cheapest_threshold
 
 WORDS = {"film": "art", "song": "art", "meal": "food", "soup": "food", "goal": "sport", "ball": "sport"}
 FEW = {
@@ -172,6 +172,24 @@ def test_a_rare_label_that_nothing_predicts_is_not_answered_everywhere() -> None
     assert best_threshold(probabilities, gold) == pytest.approx(0.1, abs=1e-3)
     heavy = np.where(gold, 100.0, 1.0)
     assert best_threshold(probabilities, gold, heavy) == HALF, "half of the rows by weight have the label"
+
+
+def test_labels_of_one_or_two_examples_share_a_threshold() -> None:
+    """One by itself is as high as its only example, and answers hardly a new one."""
+    random = np.random.default_rng(3)
+    gold = np.zeros((60, 12), bool)
+    for label in range(10):
+        gold[[2 * label, 2 * label + 1], label] = True
+    gold[:30, 10] = True
+    probabilities = np.where(gold, random.uniform(0.1, 0.6, gold.shape), random.uniform(0.0, 0.1, gold.shape))
+    weights = np.ones(60)
+    found = best_thresholds(probabilities, gold, weights)
+    assert len(set(found[:10])) == 1
+    assert found[0] == best_threshold(probabilities[:, :10].ravel(), gold[:, :10].ravel())
+    assert found[10] == best_threshold(probabilities[:, 10], gold[:, 10])
+    assert found[11] == HALF, "no example has it"
+    weights[[0, 1]] = 0.0
+    assert best_thresholds(probabilities, gold, weights)[0] == HALF, "none that counts has it"
 
 
 @pytest.mark.parametrize(("last", "row"), [([1, 0], 4), ([1, 0, 1, 1], 4)])

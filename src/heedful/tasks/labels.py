@@ -78,6 +78,8 @@ class LabelSetsTask(SentenceTask[OfSets, LabelsAnswer]):
 
 HALF = 0.5
 """The threshold of a label where none was fitted."""
+_FEW = 3
+"""Examples with a label from which on it has a threshold of its own: that of one or two is chance."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,8 @@ class LabelsOptions(LimitOptions):
 
     Attributes:
         thresholds: the probability from which a label is predicted. "each" fits one threshold for each label on the dev
-            split and "one" fits one for all labels, both for the highest F1; "cost" fits one for each label for the
-            lowest costs; "half" is 0.5 for all.
+            split, and one for all labels together that one or two examples there have; "one" fits one for all labels,
+            both for the highest F1; "cost" fits one for each label for the lowest costs; "half" is 0.5 for all.
         false_positive: cost of predicting a wrong label, with "cost".
         false_negative: cost of not predicting a right label, with "cost".
     """
@@ -234,15 +236,11 @@ class LabelsTask(LabelSetsTask[LabelsModel]):
         if options.thresholds == "one":
             every = np.repeat(weights, outputs)
             return np.full(outputs, best_threshold(probabilities.ravel(), gold.ravel(), every))
-        costs = (options.false_positive, options.false_negative)
-        return np.array(
-            [
-                cheapest_threshold(p, g, *costs, weights)
-                if options.thresholds == "cost"
-                else best_threshold(p, g, weights)
-                for p, g in zip(probabilities.T, gold.T, strict=True)
-            ]
-        )
+        if options.thresholds == "cost":
+            costs = (options.false_positive, options.false_negative)
+            columns = zip(probabilities.T, gold.T, strict=True)
+            return np.array([cheapest_threshold(p, g, *costs, weights) for p, g in columns])
+        return best_thresholds(probabilities, gold, weights)
 
     def report_of(
         self, model: LabelsModel, dataset: EncodedDataset, rows: NDArray[np.float32], seconds: float
@@ -327,6 +325,30 @@ def best_threshold(
     share = right[-1] / answered[-1]
     considered = np.flatnonzero(together & (between >= share / (1 + share) / 2))
     return float(between[considered[f1[considered].argmax()]]) if len(considered) else HALF
+
+
+def best_thresholds(
+    probabilities: NDArray[np.float64], gold: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the threshold of each label with the highest F1, see `best_threshold`.
+
+    Labels that one or two examples have share the one with which all of these together have the highest F1.
+
+    Args:
+        probabilities: [N, Y].
+        gold: which are right, [N, Y].
+        weights: how much each example counts, [N].
+
+    Returns:
+        The thresholds, [Y].
+    """
+    found = np.array([best_threshold(p, g, weights) for p, g in zip(probabilities.T, gold.T, strict=True)])
+    examples = (gold & (weights > 0)[:, None]).sum(axis=0)
+    rare = (examples > 0) & (examples < _FEW)
+    if rare.any():
+        every = np.repeat(weights, rare.sum())
+        found[rare] = best_threshold(probabilities[:, rare].ravel(), gold[:, rare].ravel(), every)
+    return found
 
 
 def cheapest_threshold(
