@@ -8,12 +8,21 @@ from itertools import chain, repeat
 from typing import TypeVar
 
 T = TypeVar("T")
-_SMALL = 5e-5
+_SMALL, _LARGE = 5e-5, 1e6
 
 
 def figure(value: float) -> str:
-    """Write a figure with four decimals, or with three digits where four decimals would leave none, as of 1e-7."""
-    return f"{value:.3g}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
+    """Write a figure with four decimals.
+
+    With three digits where four decimals would leave none, as of 1e-7; from a million on without decimals, and from
+    a million millions on with six digits, as a mean square of prices.
+    """
+    size = abs(value)
+    if 0 < size < _SMALL:
+        return f"{value:.3g}"
+    if size >= _LARGE:
+        return f"{value:.0f}" if size < _LARGE**2 else f"{value:.6g}"
+    return f"{value:.4f}"
 
 
 def in_one_line(name: str) -> str:

@@ -31,3 +31,8 @@ def test_html_shows_cells_as_plain_text() -> None:
 def test_a_small_figure_keeps_digits() -> None:
     shown = [figure(value) for value in (0.0, 0.12345, -2.0, 0.0001, 2.5e-5, -1.23456e-14)]
     assert shown == ["0.0000", "0.1235", "-2.0000", "0.0001", "2.5e-05", "-1.23e-14"]
+
+
+def test_a_large_figure_has_no_digits_that_say_nothing() -> None:
+    shown = [figure(value) for value in (999_999.0, 1_234_567.891, -2.5e11, 1.0621662829874582e17)]
+    assert shown == ["999999.0000", "1234568", "-250000000000", "1.06217e+17"]
