@@ -25,7 +25,7 @@ _LEAST, _SHARE = 0.8, 1 / 8
 ROUGH = MethodChoice("contributions", Sampling(rough=True))
 """How each of many texts is explained whose contributions are added up."""
 _FEW_TEXTS = 10
-"""Texts, of as many or more, from which words are told at least: those of one or two say nothing of a class."""
+"""Texts that must have been explained before words are listed: those of one or two say nothing about a class."""
 _PATIENCE = 2.5
 _LABELS, _WORDS = 12, 6
 
