@@ -36,3 +36,11 @@ def test_ways_are_measured_on_dev_alone_and_kept(
         assert figures["test"] is None
     student_choices.main()
     assert (tmp_path / "out" / student_choices.CELLS).read_text().splitlines() == cells
+    texts = tmp_path / "pool.txt"
+    texts.write_text("a film of this kind\nanother dull evening\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "argv", [*map(str, command), "--ways", "short", "--texts", str(texts)])
+    student_choices.main()
+    added = (tmp_path / "out" / student_choices.CELLS).read_text().splitlines()[2:]
+    assert [json.loads(line)["way"] for line in added] == ["short, with pool"]
+    settings = json.loads((tmp_path / "out" / "reviews-1-short-with-pool" / "config.json").read_text())
+    assert Path(settings["distil"]["texts"]) == texts

@@ -3,9 +3,11 @@
     python -m heedful_lab.studies.student_choices --data DIR --teacher FOLDER --out FOLDER --sets trec,cr --seeds 1,2
 
 The teacher of a set and a seed is fine-tuned once, and its answers stay in the cache. Then a student is trained in
-every way of `WAYS`, each a run that goes on where it was interrupted; ``--ways`` names some of them. The test part of a
-set is left out before anything is trained, so that it can choose nothing. ``--table`` prints what is there: accuracy on
-dev, mean over sets and seeds, how far it is from the teacher's, the loss, and processor seconds.
+every way of `WAYS`, each a run that goes on where it was interrupted; ``--ways`` names some of them. The test part of
+a set is left out before anything is trained, so that it can choose nothing. ``--texts`` names a file of texts without
+labels, which every student of the call learns from as well; its cells are kept under the file's name. ``--table``
+prints what is there: accuracy on dev, mean over sets and seeds, how far it is from the teacher's, the loss, and
+processor seconds.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ WAYS: Mapping[str, Mapping[str, object]] = {
     "longer": {"train.epochs": 24, "train.patience": 8},
     "averaged weights": {"train.weight_average": 0.999},
     "wider": {"model.hidden": 300},
+    "from en-sentences": {"model.start": "en-sentences", "train.epochs": 6},
 }
 """Name of a way to the settings in which it differs from ``heedful train SET --teacher FOLDER``."""
 CELLS = "choices.jsonl"
@@ -67,15 +70,24 @@ def teacher_of(name: str, seed: int, teacher: Path, out: Path, data: Path) -> tu
     return folder.absolute(), result.dev.metrics["accuracy"]
 
 
-def measure(name: str, seed: int, way: str, teacher: Path, out: Path, data: Path) -> dict[str, object]:
+def named(way: str, texts: Path | None) -> str:
+    """Return the name of a way with texts without labels."""
+    return way if texts is None else f"{way}, with {texts.stem}"
+
+
+def measure(
+    name: str, seed: int, way: str, texts: Path | None, teacher: Path, out: Path, data: Path
+) -> dict[str, object]:
     """Train a student in one way and return its cell."""
     from heedful.run.preparation import prepare
     from heedful.run.run import train
 
     run, accuracy = teacher_of(name, seed, teacher, out, data)
-    config = config_of(name, seed, str(run), WAYS[way])
+    further = {} if texts is None else {"distil.texts": str(texts.absolute())}
+    config = config_of(name, seed, str(run), {**WAYS[way], **further})
+    way = named(way, texts)
     started = time.process_time()
-    folder = out / f"{Path(name).stem}-{seed}-{way.replace(' ', '-')}"
+    folder = out / f"{Path(name).stem}-{seed}-{way.replace(', ', '-').replace(' ', '-')}"
     result = train(config, without_test(prepare(config, data)), folder=folder, resume=True)
     calibration = result.dev.calibration
     return {
@@ -109,6 +121,7 @@ def main() -> None:
     parser.add_argument("--sets", default="trec,cr")
     parser.add_argument("--seeds", default="1")
     parser.add_argument("--ways", default=",".join(WAYS), help="names of WAYS")
+    parser.add_argument("--texts", type=Path, help="texts without labels, one a line")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     asked = parser.parse_args()
     file = asked.out / CELLS
@@ -118,8 +131,8 @@ def main() -> None:
     for way in () if asked.table else asked.ways.split(","):
         for seed in map(int, asked.seeds.split(",")):
             for name in asked.sets.split(","):
-                if (name, seed, way) not in done:
-                    cells.append(measure(name, seed, way, asked.teacher, asked.out, asked.data))
+                if (name, seed, named(way, asked.texts)) not in done:
+                    cells.append(measure(name, seed, way, asked.texts, asked.teacher, asked.out, asked.data))
                     with file.open("a") as stream:
                         stream.write(json.dumps(cells[-1]) + "\n")
     print("\n".join(table(cells)))
