@@ -19,6 +19,8 @@ Ngrams = Sequence[NDArray[np.int32]]
 """For each word the rows of its n-grams; empty for a network that reads none."""
 MEMORY = 1 << 24
 """Bytes for what is kept of words, about 1,400 words of a DiSAN; a server, which answers for long, keeps more."""
+_HELD = np.iinfo(np.int64).max
+"""Stands for how often a word was asked for whose row must stay as it is."""
 
 
 class WordCounts(NamedTuple):
@@ -92,7 +94,7 @@ class WordTables:
 
 
 class WordValues:
-    """Values of words by name, computed once; where their memory is full, the rarer half is forgotten.
+    """Values of words by name, computed once; where their memory is full, the rarest give way to new ones.
 
     Threads may share it.
 
@@ -104,10 +106,13 @@ class WordValues:
     def __init__(self, compute: Callable[[Ids, Ngrams], Mapping[str, Floats]], memory: int = MEMORY) -> None:
         self._compute, self._memory, self._room = compute, memory, 0
         self._places: dict[object, int] = {}
+        self._keys: list[object] = []
+        self._free: list[int] = []
         self._tables: dict[str, Floats] = {}
         self._asked = np.zeros(0, np.int64)
         self._lock = RLock()
-        self._asked_for = self._computed = self._readers = 0
+        self._lent = dict[int, Ids]()
+        self._asked_for = self._computed = self._replaced = self._loans = 0
 
     @property
     def counts(self) -> WordCounts:
@@ -135,7 +140,7 @@ class WordValues:
 
     @contextmanager
     def lent(self, ids: Ids, ngrams: Ngrams) -> Iterator[tuple[Mapping[str, Floats], Ids | None]]:
-        """Lend the tables of what is kept, which stay as they are until they are given back.
+        """Lend the tables of what is kept, whose rows of these words stay as they are until they are given back.
 
         Args:
             ids: see `of`.
@@ -160,12 +165,14 @@ class WordValues:
             where = np.fromiter(map(self._places.__getitem__, keys), np.int64, len(keys))
             self._asked[where] += 1
             tables = self._tables
-            self._readers += 1
-        try:  # outside the lock: what is kept stays where it is while there are readers
+            self._loans += 1
+            loan = self._loans
+            self._lent[loan] = where
+        try:  # outside the lock: no row of a loan is written while it lasts
             yield tables, where
         finally:
             with self._lock:
-                self._readers -= 1
+                del self._lent[loan]
 
     def _of_new(
         self, keys: list[object], ids: Ids, ngrams: Ngrams
@@ -194,17 +201,16 @@ class WordValues:
     ) -> None:
         """Keep the words that are not kept yet, and compute those of them that another thread has made forgotten."""
         first = {key: place for place, key in reversed(list(enumerate(keys)))}
-        needed = len(self._places) + len(first.keys() - self._places.keys())
+        new = [key for key in first if key not in self._places]
+        needed = len(self._places) + len(new)
         if needed > self._room or not self._tables:
             widths = {name: x.shape[1] for name, x in (values or self._tables).items()}
             most = self._memory // (4 * max(sum(widths.values()), 1))
             if self._room < most or not self._tables:
                 self._take_room(min(most, max(needed, 2 * self._room)), widths)
-            if needed > self._room:
-                self._forget(self._room // 2 if len(first) <= self._room // 2 else 0)
-            if len(first) > self._room:
-                self._take_room(len(first), widths)
-        new = [key for key in first if key not in self._places]
+            self._forget(len(new) - len(self._free), first)
+            if len(new) > len(self._free):  # the words of this request, and those of loans, need more
+                self._take_room(self._room + len(new) - len(self._free), widths)
         ahead = [key for key in new if key in rows]
         self._add(ahead, values, [rows[key] for key in ahead])
         if forgotten := [key for key in new if key not in rows]:
@@ -212,30 +218,41 @@ class WordValues:
             self._add(forgotten, again, list(range(len(forgotten))))
 
     def _add(self, keys: list[object], values: Mapping[str, Floats], rows: list[int]) -> None:
-        start, stop = len(self._places), len(self._places) + len(keys)
+        places = self._free[: len(keys)]
+        del self._free[: len(keys)]
         for name, x in values.items():
-            x.take(rows, axis=0, out=self._tables[name][start:stop], mode="clip")
-        self._asked[start:stop] = 0
-        self._places.update(zip(keys, range(start, stop), strict=True))
+            self._tables[name][places] = x if rows == list(range(len(x))) else x[rows]
+        self._asked[places] = 0
+        for key, place in zip(keys, places, strict=True):
+            self._keys[place] = key
+            self._places[key] = place
 
     def _take_room(self, count: int, widths: Mapping[str, int]) -> None:
-        """Take room for so many words, and keep those that there are."""
-        kept, self._room = len(self._places), count
+        """Take room for so many words; those that there are keep their rows."""
+        kept, self._room = len(self._keys), count
         asked, tables = self._asked, self._tables
         self._asked = np.zeros(count, np.int64)
         self._tables = {name: np.empty((count, width), np.float32) for name, width in widths.items()}
-        self._asked[:kept] = asked[:kept]
+        self._asked[:kept] = asked
         for name, table in tables.items():
-            self._tables[name][:kept] = table[:kept]
+            self._tables[name][:kept] = table
+        self._keys += [None] * (count - kept)
+        self._free += range(kept, count)
 
-    def _forget(self, count: int) -> None:
-        """Keep the words that were asked for most often, and count half of how often that was."""
-        words = list(self._places)
-        best = np.argsort(-self._asked[: len(words)], kind="stable")[:count]
-        kept = self._tables
-        fresh = {name: np.empty_like(table) for name, table in kept.items()} if self._readers else kept
-        for name, table in fresh.items():
-            table[: len(best)] = kept[name][best]
-        self._tables = fresh
-        self._asked[: len(best)] = self._asked[best] // 2
-        self._places = {words[place]: number for number, place in enumerate(best.tolist())}
+    def _forget(self, count: int, spared: Mapping[object, int]) -> None:
+        """Free the rows of words that were asked for least, none of which is `spared` or on loan."""
+        if count <= 0:
+            return
+        asked = self._asked.copy()
+        asked[[self._places[key] for key in spared if key in self._places]] = _HELD
+        for where in self._lent.values():
+            asked[where[where < len(asked)]] = _HELD
+        asked[self._free] = _HELD
+        count = min(count, int((asked < _HELD).sum()))
+        for place in np.argpartition(asked, count - 1)[:count].tolist() if count else ():
+            del self._places[self._keys[place]]
+            self._keys[place] = None
+            self._free.append(place)
+        self._replaced += count
+        if self._replaced >= self._room:  # what was asked for long ago counts less
+            self._asked, self._replaced = self._asked // 2, 0

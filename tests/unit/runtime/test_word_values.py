@@ -68,7 +68,30 @@ def test_a_full_memory_forgets_and_a_larger_text_still_fits() -> None:
     values = WordValues(compute, memory=2 * 4 * (WIDTH + 1))
     for asked in ((1, 2), (3,), (1, 3), (4, 5, 6, 7, 4), (1, 2)):
         assert values.of(ids(*asked), ())["own"][:, 1].tolist() == list(asked)
-    assert sum(map(len, compute.asked)) == 11  # of 12 words that were asked for, one was still kept
+    assert sum(map(len, compute.asked)) == 9  # of 12 words that were asked for, three were still kept
+
+
+def test_common_words_stay_while_rare_ones_come_and_go() -> None:
+    compute = Counting()
+    values = WordValues(compute, memory=8 * 4 * (WIDTH + 1))
+    for rare in range(100, 160, 2):
+        assert values.of(ids(1, 2, rare, 3, rare + 1), ())["own"][:, 1].tolist() == [1, 2, rare, 3, rare + 1]
+    assert [word for asked in compute.asked for word in asked if word < 100] == [1, 2, 3]
+    assert values.counts.kept == 8
+
+
+def test_rows_on_loan_stay_as_they_are_while_others_give_way() -> None:
+    values = WordValues(Counting(), memory=4 * 4 * (WIDTH + 1))
+    with values.lent(ids(1, 2), ()) as (tables, where):
+        for other in range(10, 40, 3):
+            assert values.of(ids(other, other + 1, other + 2), ())["own"][:, 0].tolist() == [
+                other,
+                other + 1,
+                other + 2,
+            ]
+        assert where is not None
+        assert tables["own"][where, 0].tolist() == [1, 2]
+    assert values.counts.kept <= 5  # one more than fits: two on loan and three of a request
 
 
 def test_memory_is_taken_as_words_come() -> None:
