@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from heedful_lab.studies import predicting_alone
 from heedful_lab.studies.predictions_of_two_commits import table
 
@@ -24,3 +26,9 @@ def test_ratios_say_how_many_times_as_fast_the_second_is() -> None:
 def test_texts_are_the_same_each_time_and_as_long_as_is_asked() -> None:
     assert predicting_alone.texts(3, 1) == predicting_alone.texts(3, 1) != predicting_alone.texts(3, 2)
     assert [len(text.split()) for text in predicting_alone.texts(3, 1, 10)] == [10, 10, 10]
+
+
+def test_sentences_keep_how_often_words_come_again(tmp_path: Path) -> None:
+    file = tmp_path / "lines.txt"
+    file.write_text("The cat\n\nthe dog sleeps\nthe cat\nThe cat sits\n", encoding="utf-8")
+    assert predicting_alone.sentences(file) == ["w0 w1", "w0 w2 w3", "w0 w1 w4"]

@@ -1,9 +1,11 @@
 """Make and time one model in the source tree of any commit: the half of `predictions_of_two_commits` that runs in it.
 
     python -m heedful_lab.studies.predicting_alone make FOLDER --encoder disan
-    python -m heedful_lab.studies.predicting_alone time FOLDER
+    python -m heedful_lab.studies.predicting_alone time FOLDER --texts FILE
 
-It imports what commits since c7e2665 have, and nothing of the laboratory, so that an older tree can run the file.
+With a file of sentences, one a line, the model's words stand for theirs, the commonest for the commonest, so that
+words come again as they do in these. It imports what commits since c7e2665 have, and nothing of the laboratory, so
+that an older tree can run the file.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import argparse
 import json
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +34,14 @@ def texts(count: int, seed: int, length: int = 0) -> list[str]:
     chances /= chances.sum()
     lengths = [length or int(generator.integers(5, 31)) for _ in range(count)]
     return [" ".join(WORDS[i] for i in generator.choice(len(WORDS), each, p=chances)) for each in lengths]
+
+
+def sentences(file: Path) -> list[str]:
+    """Return the distinct sentences of a file, their words exchanged for those of the model, by how common they are."""
+    lines = list(dict.fromkeys(filter(None, file.read_text(encoding="utf-8").lower().splitlines())))
+    common = Counter(word for line in lines for word in line.split()).most_common(len(WORDS))
+    ranks = {word: rank for rank, (word, _) in enumerate(common)}
+    return [" ".join(WORDS[ranks.get(word, -1)] for word in line.split()) for line in lines]
 
 
 def make(folder: Path, encoder: str) -> None:
@@ -66,11 +77,12 @@ def milliseconds(call: Callable[[Sequence[str]], object], batches: Sequence[Sequ
     return statistics.median(found[len(found) // 10 :])
 
 
-def timed(folder: Path) -> dict[str, float]:
+def timed(folder: Path, file: Path | None = None) -> dict[str, float]:
     """Return the times of a folder in milliseconds, and the share of words whose values were kept.
 
     Args:
         folder: of a model.
+        file: sentences for ``new`` and ``again``, a line each, in their order; None for words drawn by Zipf's law.
 
     Returns:
         ``new``: of 64 texts that were not read before; ``again``: of 64 that were; ``one``: of one text of ten words;
@@ -85,6 +97,8 @@ def timed(folder: Path) -> dict[str, float]:
         list(model.predict(batch))
 
     warm, new, ten = texts(5 * BATCH, 0), texts(ROUNDS * BATCH, 1), texts(BATCH, 2, 10)
+    if file is not None:
+        warm, new = (own := sentences(file))[: 5 * BATCH], own[5 * BATCH : (5 + ROUNDS) * BATCH]
     answer(warm)
     before = _counts(model)
     found = {"new": milliseconds(answer, [new[i : i + BATCH] for i in range(0, len(new), BATCH)])}
@@ -115,11 +129,12 @@ def main() -> None:
     parser.add_argument("step", choices=("make", "time"))
     parser.add_argument("folder", type=Path, help="of all kinds of numbers (make), or of one model (time)")
     parser.add_argument("--encoder", default="disan", help="disan, mtsa or mssan")
+    parser.add_argument("--texts", type=Path, help="a file of at least 2,880 sentences, one a line")
     given = parser.parse_args()
     if given.step == "make":
         make(given.folder, given.encoder)
     else:
-        print(json.dumps(timed(given.folder)))
+        print(json.dumps(timed(given.folder, given.texts)))
 
 
 if __name__ == "__main__":

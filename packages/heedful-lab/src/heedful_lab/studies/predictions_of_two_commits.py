@@ -4,9 +4,9 @@
 
 Each commit is checked out and compiled in a folder of its own, and makes its own model with random weights and 41,000
 words. In each turn every model of every commit is timed in a fresh process with one thread: 64 texts of 5 to 30 words
-that were not read before, 64 that were, one text of ten words, and two threads against one. With ``--server`` each int8
-model is then served by two workers, beside 64 clients on the same cores: requests a second, and milliseconds of the
-workers' processor time a request.
+that were not read before (with ``--texts`` of a file), 64 that were, one text of ten words, and two threads against
+one. With ``--server`` each int8 model is then served by two workers, beside 64 clients on the same cores: requests a
+second, and milliseconds of the workers' processor time a request.
 
 Nothing else may run: all times but the last are those of the wall clock.
 """
@@ -104,9 +104,13 @@ def main() -> None:
     parser.add_argument("second", help="a commit")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--encoder", default="disan", help="disan, mtsa or mssan")
+    parser.add_argument(
+        "--texts", type=Path, help="sentences, one a line, in place of words drawn by Zipf's law"
+    )
     parser.add_argument("--server", action="store_true", help="measure the server too")
     given = parser.parse_args()
     times: Times = {}
+    texts = () if given.texts is None else ("--texts", str(given.texts.absolute()))
     with tempfile.TemporaryDirectory() as name:
         commits = {"first": given.first, "second": given.second}
         trees = {each: checked_out(commit, Path(name) / each) for each, commit in commits.items()}
@@ -116,7 +120,7 @@ def main() -> None:
         for turn in range(given.turns):
             for kind in KINDS:
                 for each, source in trees.items():
-                    found = json.loads(run(source, "time", str(models[each] / kind)))
+                    found = json.loads(run(source, "time", str(models[each] / kind), *texts))
                     if given.server and kind == "int8":
                         found["rate"], found["processor"] = under_load(source, models[each] / kind)
                     for what, value in found.items():
