@@ -21,13 +21,13 @@ def test_ways_are_measured_on_dev_alone_and_kept(
     encoder = write_encoder(tmp_path / "encoder")
     file = tiny.write_csv(tmp_path / "reviews.csv", tiny.texts()[:60], ["text", "label"])
     short = {"train.epochs": 1, "model.width": 8, "model.hidden": 8, "model.sentence": "none"}
-    monkeypatch.setattr(student_choices, "WAYS", {"short": short, "copies": {**short, "distil.augment": 1}})
+    monkeypatch.setattr(student_choices, "WAYS", {"short": short, "copies": {"distil.augment": 1}})
     command = ["x", "--data", tmp_path, "--teacher", encoder, "--out", tmp_path / "out", "--sets", file]
-    monkeypatch.setattr(sys, "argv", [*map(str, command), "--ways", "short,copies"])
+    monkeypatch.setattr(sys, "argv", [*map(str, command), "--ways", "short,short + copies"])
     student_choices.main()
     said = capsys.readouterr().out
     assert "short: accuracy" in said
-    assert "copies: accuracy" in said
+    assert "short + copies: accuracy" in said
     cells = (tmp_path / "out" / student_choices.CELLS).read_text().splitlines()
     assert len(cells) == 2
     assert 0 <= json.loads(cells[0])["accuracy"] <= 1

@@ -3,17 +3,18 @@
     python -m heedful_lab.studies.student_choices --data DIR --teacher FOLDER --out FOLDER --sets trec,cr --seeds 1,2
 
 The teacher of a set and a seed is fine-tuned once, and its answers stay in the cache. Then a student is trained in
-every way of `WAYS`, each a run that goes on where it was interrupted; ``--ways`` names some of them. The test part of
-a set is left out before anything is trained, so that it can choose nothing. ``--texts`` names a file of texts without
-labels, which every student of the call learns from as well; its cells are kept under the file's name. ``--table``
-prints what is there: accuracy on dev, mean over sets and seeds, how far it is from the teacher's, the loss, and
-processor seconds.
+every way of `WAYS`, each a run that goes on where it was interrupted; ``--ways`` names some of them, or several that
+are taken together. The test part of a set is left out before anything is trained, so that it can choose nothing.
+``--texts`` names a file of texts without labels, which every student of the call learns from as well; its cells are
+kept under the file's name. ``--table`` prints what is there: accuracy on dev, mean over sets and seeds, how far it is
+from the teacher's, the loss, and processor seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -31,14 +32,16 @@ WAYS: Mapping[str, Mapping[str, object]] = {
     "its vectors": {"distil.vectors": 0.1},
     "5 copies": {"distil.augment": 5, "train.epochs": 6},
     "10 copies": {"distil.augment": 10, "train.epochs": 4},
-    "10 copies and mostly the teacher": {"distil.augment": 10, "train.epochs": 4, "distil.weight": 0.2},
-    "10 copies and its vectors": {"distil.augment": 10, "train.epochs": 4, "distil.vectors": 0.1},
     "longer": {"train.epochs": 24, "train.patience": 8},
     "averaged weights": {"train.weight_average": 0.999},
+    "slower": {"train.optimizer.lr": 0.001},
+    "word masks": {"train.word_mask": 0.1},
     "wider": {"model.hidden": 300},
     "from en-sentences": {"model.start": "en-sentences", "train.epochs": 6},
 }
 """Name of a way to the settings in which it differs from ``heedful train SET --teacher FOLDER``."""
+WITH = " + "
+"""Joins the names of several ways, whose settings are taken together; a later one overrides."""
 CELLS = "choices.jsonl"
 
 
@@ -70,6 +73,11 @@ def teacher_of(name: str, seed: int, teacher: Path, out: Path, data: Path) -> tu
     return folder.absolute(), result.dev.metrics["accuracy"]
 
 
+def settings_of(way: str) -> dict[str, object]:
+    """Return the settings of a way, or of several that are joined."""
+    return {name: value for part in way.split(WITH) for name, value in WAYS[part].items()}
+
+
 def named(way: str, texts: Path | None) -> str:
     """Return the name of a way with texts without labels."""
     return way if texts is None else f"{way}, with {texts.stem}"
@@ -84,10 +92,10 @@ def measure(
 
     run, accuracy = teacher_of(name, seed, teacher, out, data)
     further = {} if texts is None else {"distil.texts": str(texts.absolute())}
-    config = config_of(name, seed, str(run), {**WAYS[way], **further})
+    config = config_of(name, seed, str(run), {**settings_of(way), **further})
     way = named(way, texts)
     started = time.process_time()
-    folder = out / f"{Path(name).stem}-{seed}-{way.replace(', ', '-').replace(' ', '-')}"
+    folder = out / f"{Path(name).stem}-{seed}-{re.sub('[ ,+]+', '-', way)}"
     result = train(config, without_test(prepare(config, data)), folder=folder, resume=True)
     calibration = result.dev.calibration
     return {
@@ -120,7 +128,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the runs and of the cells")
     parser.add_argument("--sets", default="trec,cr")
     parser.add_argument("--seeds", default="1")
-    parser.add_argument("--ways", default=",".join(WAYS), help="names of WAYS")
+    parser.add_argument(
+        "--ways", default=",".join(WAYS), help="names of WAYS; several at once joined by ' + '"
+    )
     parser.add_argument("--texts", type=Path, help="texts without labels, one a line")
     parser.add_argument("--table", action="store_true", help="only print what is there")
     asked = parser.parse_args()
