@@ -23,6 +23,7 @@ from heedful.model.decisions import kind_of
 from heedful.run.run_config import RunConfig
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import LabelsModel, ScoreModel, load_model
+from heedful.text.boundaries import AUTO
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -48,7 +49,8 @@ class TextClassifier(Classifier):
 
     @classmethod
     def _defaults(cls) -> RunConfig:
-        return _of_single_texts(super()._defaults())
+        config = _of_single_texts(super()._defaults())
+        return replace(config, model=replace(config.model, start=AUTO))
 
 
 class PairClassifier(Classifier):

@@ -102,7 +102,8 @@ class ModelConfig(Settings):
         outputs: number of classes Y, or of grades of relatedness.
         start: the model whose encoder, pooling and word vectors the network starts from, in place of random weights:
             the name of a model of an installed package (en-sentences), or a folder. The encoder is then as that model
-            has it. Empty for random weights.
+            has it. Empty for random weights. "auto" takes en-sentences for a student (``distil.teacher``) of classes of
+            single English texts whose encoder is left as it is, where heedful-en is installed, else random weights.
         pretrained: the ``[model.pretrained]`` table.
         window: number of words that the encoder reads at a time; 0 for whole texts. Training sets it to
             ``data.max_tokens`` if ``data.truncate`` is "window".

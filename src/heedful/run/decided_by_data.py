@@ -250,6 +250,11 @@ def _pairs(config: RunConfig) -> bool:
     return task_named(config.model.task).sides == 2
 
 
+def english_package(training: Corpus) -> str:
+    """Return the installed package of English words; empty if there is none, or the texts are not English."""
+    return package_of(ENGLISH) if is_english(_some(training)) else ""
+
+
 def _some(corpus: Corpus) -> Iterable[str]:
     """Return some texts from all over a corpus."""
     step = max(1, len(corpus.examples) // 500)

@@ -23,7 +23,7 @@ from heedful.run.recipe_files import override
 from heedful.run.run_config import RunConfig
 from heedful.run.set_aside import with_aside
 from heedful.run.sources import data_root, find_source
-from heedful.run.starting import started_settings, starts_from
+from heedful.run.starting import started_settings, starts_from, with_start
 from heedful.structures import Batch
 from heedful.tasks import AnyPrepared, AnyTask, Corpora, DataFolders, Source, task_named, task_problems
 from heedful.tasks.prepared import Dataset, LearnedFrom
@@ -104,6 +104,7 @@ def _prepared(
         from heedful.run.distilling import with_taught_dev
 
         source = with_taught_dev(config, source, place, teacher)
+    config = with_start(config, source)
     started = started_settings(config)
     config = override(config, started)
     decided = decide(config, source).after(started)

@@ -2,22 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heedful.errors import ArtifactError, UsageError, shown
+from heedful.model.decisions import kind_of
 from heedful.models import NETWORKS, ModelConfig
 from heedful.models.config import NO_NETWORK
-from heedful.run.decided_by_data import WIDTHS_OF_RECIPES
+from heedful.run.decided_by_data import WIDTHS_OF_RECIPES, english_package
+from heedful.run.recipe_files import FEW_ROWS, LEAST_STEPS
 from heedful.run.run_config import RunConfig
+from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
 from heedful.settings import read_table
 from heedful.storage.fields import read_fields
 from heedful.storage.manifest import CONFIG, MODEL_FILES, manifest_checksum, verify_manifest
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import load_model
-from heedful.tasks.prepared import StartsFrom
+from heedful.tasks.prepared import Source, StartsFrom
 from heedful.tasks.saved_model import model_folder
 from heedful.tasks.words.starting import can_start
 
+AUTO = "auto"
 _TAKEN_OVER = ("encoder", "encoder_options", "pooling", "activation", "width")
 """Settings of a network that are those of the model from which it starts."""
+
+
+def with_start(config: RunConfig, source: Source) -> RunConfig:
+    """Decide what ``model.start = "auto"`` is.
+
+    A student of English texts begins with `EN_SENTENCES` where that is installed: a teacher's answers say enough about
+    each text to train all of it, which gold labels alone do not (docs/lab/distillation.md has the figures).
+
+    Args:
+        config: the settings of the run.
+        source: where the texts come from.
+
+    Returns:
+        The settings with its name, and twice as many steps at least (`train.least_steps`); or with an empty one, for
+        random weights.
+    """
+    if config.model.start != AUTO:
+        return config
+    if not _begins(config, source):
+        return replace(config, model=replace(config.model, start=""))
+    longer = replace(config.train, least_steps=2 * config.train.least_steps)
+    return replace(config, model=replace(config.model, start=EN_SENTENCES), train=longer)
+
+
+def _begins(config: RunConfig, source: Source) -> bool:
+    """Return whether a network is a student that `EN_SENTENCES` can begin, none of whose settings the user chose."""
+    model, default, kind = config.model, ModelConfig(), kind_of(config.model.task)
+    if not config.distil.teacher or kind.outputs != "classes" or kind.texts != 1 or kind.of_words:
+        return False
+    if config.data.learn_from or model.pretrained.name or config.text.vectors != AUTO:
+        return False
+    usual = all(getattr(model, each) == getattr(default, each) for each in _TAKEN_OVER if each != "width")
+    if not usual or model.width not in WIDTHS_OF_RECIPES or not has_sentence_encoder():
+        return False
+    return bool(english_package(source.load()["train"]))
 
 
 def started_settings(config: RunConfig) -> dict[str, object]:
@@ -46,7 +87,11 @@ def started_settings(config: RunConfig) -> dict[str, object]:
     if own.encoder == NO_NETWORK or own.pretrained.name or own.encoder in NETWORKS:
         raise _cannot_start(name)
     usual: dict[str, tuple[object, ...]] = {"width": WIDTHS_OF_RECIPES, "activation": ("relu", "elu")}
-    found: dict[str, object] = {"model.start": name}
+    found: dict[str, object] = {
+        "model.start": name,
+        FEW_ROWS: config.data.few_rows,
+        LEAST_STEPS: config.train.least_steps,
+    }
     for each in _TAKEN_OVER:
         asked, has, default = getattr(config.model, each), getattr(own, each), getattr(ModelConfig(), each)
         if asked != has and asked not in usual.get(each, (default,)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,9 @@ import heedful
 from heedful import PairClassifier, TextClassifier
 from heedful.errors import UsageError
 from heedful.estimators import TextScorer, TokenTagger
+from heedful.run import prepare, train
+from heedful.run.recipe_files import load_config, override
+from heedful.run.run_config import RunConfig
 
 SMALL: dict[str, Any] = {
     "text__vectors": "",
@@ -128,3 +133,65 @@ def test_linear_parts_alone_and_another_beginning_are_refused_or_left(
         TextClassifier(**started(path, model__width=1)).fit(TEXTS, LABELS, baseline=False)
     with pytest.raises(UsageError, match=r"model\.start and model\.pretrained\.name"):
         TextClassifier(**started(folder, model__pretrained__name="folder")).fit(TEXTS, LABELS, baseline=False)
+
+
+SENTENCES = ["what is the capital of France", "how do I return it", "the film was dull and they left"]
+
+
+def student(folder: Path, texts: list[str], **settings: object) -> RunConfig:
+    """Settings of a student of a file of soft labels, whose texts are in a table."""
+    rows = [(f"{texts[n % 3]} {n % 7}", "abc"[n % 3]) for n in range(40)]
+    with (folder / "train.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("text", "label"), *rows])
+    soft = [
+        {"text": text, "probabilities": {each: float(each == label) for each in "abc"}}
+        for text, label in rows
+    ]
+    (folder / "soft.jsonl").write_text("\n".join(map(json.dumps, soft)), encoding="utf-8")
+    named = {"data.train": str(folder / "train.csv"), "data.few_rows": 0, "train.max_steps": 1}
+    teacher = {"distil.teacher": [str(folder / "soft.jsonl")]}
+    return override(load_config("my-texts"), {**named, **teacher, **settings})
+
+
+@pytest.mark.english
+@pytest.mark.parametrize(
+    ("texts", "settings", "begins"),
+    [
+        (SENTENCES, {}, True),
+        (SENTENCES, {"distil.teacher": []}, False),
+        (SENTENCES, {"model.start": ""}, False),
+        (SENTENCES, {"model.width": 8}, False),
+        (SENTENCES, {"model.encoder": "bi-lstm"}, False),
+        (SENTENCES, {"text.vectors": ""}, False),
+        (["wie ist die Hauptstadt", "der Film war nicht gut", "ich habe es nicht"], {}, False),
+    ],
+)
+def test_a_student_of_english_texts_begins_with_the_sentence_encoder(
+    tmp_path: Path, texts: list[str], settings: dict[str, object], begins: bool
+) -> None:
+    config = student(tmp_path, texts, **settings)
+    prepared = prepare(config, None, tmp_path / "cache")
+    assert (prepared.start is not None and prepared.start.name == "en-sentences") == begins
+    assert prepared.decided.get("model.start", "") == ("en-sentences" if begins else "")
+
+
+@pytest.mark.english
+def test_such_a_student_has_twice_as_many_steps_and_no_network_of_few_rows(tmp_path: Path) -> None:
+    config = override(student(tmp_path, SENTENCES), {"train.max_steps": 0})
+    longer = override(config, {"data.few_rows": 0})
+    assert prepare(longer, None, tmp_path / "cache").decided["train.least_steps"] == 800
+    few = override(config, {"data.few_rows": 1000})
+    assert prepare(few, None, tmp_path / "cache").decided["model.encoder"] == "none"
+
+
+@pytest.mark.english
+def test_a_student_that_began_with_the_sentence_encoder_is_trained_saved_and_answers(tmp_path: Path) -> None:
+    config = student(tmp_path, SENTENCES)
+    result = train(config, prepare(config, None, tmp_path / "cache"), folder=tmp_path / "run")
+    assert result.predictor.model.width == 300
+    assert result.predictor.model.start == ""
+    assert heedful.load(tmp_path / "run").predict(["how do I return it"])
+
+
+def test_python_and_the_command_line_have_it_by_default() -> None:
+    assert TextClassifier()._defaults().model.start == load_config("my-texts").model.start == "auto"
