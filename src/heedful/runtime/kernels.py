@@ -81,24 +81,21 @@ def compiled() -> bool:
     return LIBRARY is not None
 
 
-def _fast_address() -> Callable[[NDArray[np.generic]], int] | None:
-    """Return the compiled form of `address`, if there is one."""
-    try:
-        found: Callable[[NDArray[np.generic]], int] | None = getattr(import_module(MODULE), "address", None)
-    except ImportError:
-        return None
-    return found
-
-
-_ADDRESS = _fast_address() if LIBRARY is not None else None
-
-
-def address(array: NDArray[np.generic]) -> int:
-    """Return where an array's numbers begin; it must outlive whoever reads them."""
-    if _ADDRESS is not None:
-        return _ADDRESS(array)
+def _address(array: NDArray[np.generic]) -> int:
     start: int = array.__array_interface__["data"][0]
     return start
+
+
+def _fast_address() -> Callable[[NDArray[np.generic]], int]:
+    """Return the compiled form of `address`, or the one of Python where there is none."""
+    try:
+        return getattr(import_module(MODULE), "address", _address)
+    except ImportError:
+        return _address
+
+
+address = _fast_address() if LIBRARY is not None else _address
+"""Returns where an array's numbers begin; it must outlive whoever reads them."""
 
 
 _UNUSED = 2

@@ -174,7 +174,7 @@ class _Layout:
         self, lengths: Lengths, sources: Sequence[tuple[Floats, Numbers | None]]
     ) -> dict[str, TextRows]:
         counts, values = np.array(lengths, np.int64), self._values.copy()
-        held = list[NDArray[np.generic]]()
+        held: list[NDArray[np.generic]] = []  # an annotation costs nothing here, and what is called 7 us
         for number, (table, where) in enumerate(sources):
             table = np.ascontiguousarray(table, np.float32)
             held.append(table)
