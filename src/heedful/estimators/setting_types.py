@@ -144,5 +144,6 @@ class EstimatorSettings(TypedDict, total=False):
     distil__mask: float
     distil__swap: float
     distil__ngram: float
+    distil__phrases: float
     distil__kind: Literal["auto", "relation", "frequency"]
     distil__seed: int

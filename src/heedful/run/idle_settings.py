@@ -197,7 +197,7 @@ RULES = (
         "there is no teacher: set distil.teacher",
     ),
     Idle(
-        _below("distil", ("mask", "swap", "ngram", "kind", "seed")),
+        _below("distil", ("mask", "swap", "ngram", "phrases", "kind", "seed")),
         lambda c: not c.distil.augment,
         "no copies are made of the texts: set distil.augment",
     ),

@@ -27,7 +27,18 @@ WITHOUT_NETWORK = (
     "batches.eval_size",
     *(
         f"distil.{name}"
-        for name in ("teacher", "texts", "dev_fraction", "augment", "mask", "swap", "ngram", "kind", "seed")
+        for name in (
+            "teacher",
+            "texts",
+            "dev_fraction",
+            "augment",
+            "mask",
+            "swap",
+            "ngram",
+            "phrases",
+            "kind",
+            "seed",
+        )
     ),
 )
 """Those of them that a model without a network reads too."""

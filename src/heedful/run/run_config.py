@@ -55,6 +55,9 @@ class DistilConfig(Settings):
             ``train.word_mask`` is above 0.
         swap: probability that a word of a copy becomes another word of the same kind.
         ngram: probability that a copy keeps only a run of 1 to 5 words.
+        phrases: probability that in a copy instead of all this one to three phrases are exchanged for phrases of other
+            training texts that have the same relation in the dependency tree, by the parser of heedful-en; without that
+            package, and with ``kind="frequency"``, none are.
         kind: which words are of the same kind: with "relation", words that have the same relation in the dependency
             tree (by the parser of the package heedful-en); with "frequency", words that are about equally frequent;
             "auto" is "relation" if that package is installed, and "frequency" otherwise.
@@ -72,6 +75,7 @@ class DistilConfig(Settings):
     mask: float = ranged(0.1, share)
     swap: float = ranged(0.1, share)
     ngram: float = ranged(0.25, share)
+    phrases: float = ranged(0.0, share)
     kind: Swap = "auto"
     seed: int = ranged(0, at_least(0))
 

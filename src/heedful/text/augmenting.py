@@ -1,7 +1,7 @@
-"""Changed copies of a text, for a teacher to answer: masked words, swapped words, and runs of words.
+"""Changed copies of a text, for a teacher to answer: masked words, swapped words, runs of words, exchanged phrases.
 
-The three rules are those of Tang et al. (2019), "Distilling Task-Specific Knowledge from BERT into Simple Neural
-Networks".
+The first three rules are those of Tang et al. (2019), "Distilling Task-Specific Knowledge from BERT into Simple Neural
+Networks"; the last one follows the dependency tree (`heedful.text.phrases`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from heedful.text.phrases import Phrase, PhrasePools
 from heedful.text.vocabulary import MASK
 
 _LONGEST_RUN = 5
@@ -26,11 +27,13 @@ class ChangeRule:
         mask: probability that a word becomes `MASK`.
         swap: probability that it becomes a word of its kind.
         ngram: probability that only a run of 1 to 5 words is left.
+        phrases: probability that instead of all this phrases are exchanged.
     """
 
     mask: float
     swap: float
     ngram: float
+    phrases: float = 0.0
 
 
 def frequency_kinds(texts: Sequence[Words]) -> list[Words]:
@@ -96,24 +99,46 @@ def changed(words: Words, kinds: Words, pools: WordPools, rule: ChangeRule, sour
     return tuple(copy)
 
 
-def copies(
-    sides: Sequence[Words], kinds: Sequence[Words], pools: WordPools, rule: ChangeRule, source: random.Random
-) -> Iterator[tuple[Words, ...]]:
-    """Give changed copies of a text, or of a pair, without end; of a pair the first text, the second and both in turn.
+class Copier:
+    """Makes changed copies of texts.
 
     Args:
-        sides: the words of each text of the example.
-        kinds: of these words.
-        pools: words of the same kinds.
+        texts: the words of each text.
+        kinds: the kind of each of these words.
         rule: how often what is done.
-        source: of all that is drawn.
-
-    Yields:
-        The words of each text of a copy.
+        phrases: of each text; None where nobody knows its tree, and none are exchanged.
     """
-    for number in itertools.count():
-        parts = [True] * len(sides) if len(sides) == 1 else [number % 3 != 1, number % 3 != 0]
-        yield tuple(
-            changed(words, own, pools, rule, source) if part else words
-            for words, own, part in zip(sides, kinds, parts, strict=True)
-        )
+
+    def __init__(
+        self,
+        texts: Sequence[Words],
+        kinds: Sequence[Words],
+        rule: ChangeRule,
+        phrases: Sequence[Sequence[Phrase]] | None = None,
+    ) -> None:
+        self._texts, self._kinds, self._rule, self._phrases = texts, kinds, rule, phrases
+        self._words = WordPools(texts, kinds)
+        self._pools = None if phrases is None else PhrasePools(texts, phrases)
+
+    def copies(self, sides: Sequence[int], source: random.Random) -> Iterator[tuple[Words, ...]]:
+        """Give changed copies of a text, or of a pair, without end; of a pair the first, the second and both in turn.
+
+        Args:
+            sides: the places of the texts of the example among those of the copier.
+            source: of all that is drawn.
+
+        Yields:
+            The words of each text of a copy.
+        """
+        for number in itertools.count():
+            parts = [True] * len(sides) if len(sides) == 1 else [number % 3 != 1, number % 3 != 0]
+            yield tuple(
+                self._changed(place, source) if part else self._texts[place]
+                for place, part in zip(sides, parts, strict=True)
+            )
+
+    def _changed(self, place: int, source: random.Random) -> Words:
+        words, rule = self._texts[place], self._rule
+        if self._pools is not None and self._phrases is not None and source.random() < rule.phrases:
+            return self._pools.exchanged(words, self._phrases[place], source)
+        return changed(words, self._kinds[place], self._words, rule, source)

@@ -27,8 +27,9 @@ from heedful.tasks import Corpora, DataFolders, Prepared, Source, task_named
 from heedful.tasks.tables import published, sum_of
 from heedful.tasks.words.lexicon import Lexicon
 from heedful.tasks.words.word_task import WordTask
-from heedful.text.augmenting import ChangeRule, WordPools, copies, frequency_kinds
+from heedful.text.augmenting import ChangeRule, Copier, frequency_kinds
 from heedful.text.parsers import BUILTIN, dependency_parser
+from heedful.text.phrases import Phrase, common_words, phrases_of
 from heedful.text.tokenize import Tokenizer
 
 _TRIES = 3
@@ -178,20 +179,13 @@ class Teaching:
         sides = [
             tuple(corpus.words[n] for n in side[row]) for side in corpus.sides for row in range(len(train))
         ]
-        kinds, kind = _kinds(sides, distil)
-        pools = WordPools(sides, kinds)
-        rule = ChangeRule(distil.mask, distil.swap, distil.ngram)
+        kinds, phrases, kind = _kinds(sides, distil)
+        rule = ChangeRule(distil.mask, distil.swap, distil.ngram, distil.phrases)
+        copier = Copier(sides, kinds, rule, phrases)
         seen = taken | {example.texts for example in train}
         found = []
         for row in range(len(train)):
-            places = range(row, len(sides), len(train))
-            drawn = copies(
-                [sides[p] for p in places],
-                [kinds[p] for p in places],
-                pools,
-                rule,
-                random.Random(f"{distil.seed}/{row}"),
-            )
+            drawn = copier.copies(range(row, len(sides), len(train)), random.Random(f"{distil.seed}/{row}"))
             found += list(_distinct(drawn, seen, distil.augment))
         return found, kind
 
@@ -261,16 +255,25 @@ def _held(texts: Corpus, corpora: Corpora) -> str:
     return f"texts without labels that the data holds already are left out: {parts}" if parts else ""
 
 
-def _kinds(sides: list[tuple[str, ...]], distil: DistilConfig) -> tuple[list[tuple[str, ...]], str]:
-    """Return the kind of each word, and what a kind is."""
+def _kinds(
+    sides: list[tuple[str, ...]], distil: DistilConfig
+) -> tuple[list[tuple[str, ...]], list[tuple[Phrase, ...]] | None, str]:
+    """Return the kind of each word, the phrases of each text if they are exchanged, and what a kind is."""
     if distil.kind != "frequency":
         try:
             parses = dependency_parser(BUILTIN).parse(sides)
-            return [parse.relations for parse in parses], "their relation in the tree"
         except MissingExtraError:
             if distil.kind == "relation":
                 raise
-    return frequency_kinds(sides), "their frequency"
+        else:
+            kinds = [parse.relations for parse in parses]
+            common = common_words(sides)
+            phrases = [
+                phrases_of(words, parse.heads, parse.relations, common)
+                for words, parse in zip(sides, parses, strict=True)
+            ]
+            return kinds, phrases if distil.phrases else None, "their relation in the tree"
+    return frequency_kinds(sides), None, "their frequency"
 
 
 def _distinct(

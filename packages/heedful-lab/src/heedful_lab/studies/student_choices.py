@@ -32,6 +32,8 @@ WAYS: Mapping[str, Mapping[str, object]] = {
     "its vectors": {"distil.vectors": 0.1},
     "5 copies": {"distil.augment": 5, "train.epochs": 6},
     "10 copies": {"distil.augment": 10, "train.epochs": 4},
+    "exchanged phrases": {"distil.phrases": 0.5},
+    "exchanged phrases alone": {"distil.phrases": 1.0},
     "3 epochs": {"train.epochs": 3},
     "longer": {"train.epochs": 24, "train.patience": 8},
     "averaged weights": {"train.weight_average": 0.999},
