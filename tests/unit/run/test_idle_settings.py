@@ -74,7 +74,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "distil.temperature": ("my-texts", (*TEACHER, "distil.weight=1.0", "distil.vectors=1.0"), TEACHER),
     **{
         f"distil.{name}": ("my-texts", TEACHER, (*TEACHER, "distil.augment=1"))
-        for name in ("mask", "swap", "ngram", "kind", "seed")
+        for name in ("mask", "swap", "ngram", "phrases", "kind", "seed")
     },
 }
 ALWAYS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+from heedful.text.augmenting import ChangeRule, Copier, changed, frequency_kinds
 from heedful.text.phrases import Phrase, PhrasePools, common_words, phrases_of
 
 #        What    is  the  capital of  Peru
@@ -69,3 +70,21 @@ def test_a_text_without_phrases_that_others_have_stays() -> None:
     phrases = [phrases_of(WORDS, HEADS, RELATIONS, COMMON)]
     assert PhrasePools([WORDS], phrases).exchanged(WORDS, phrases[0], random.Random(0)) == WORDS
     assert PhrasePools([WORDS], [()]).exchanged(WORDS, (), random.Random(0)) == WORDS
+
+
+def test_a_copier_exchanges_phrases_as_often_as_its_rule_says() -> None:
+    texts = [WORDS, ("Who", "wrote", "of", "her", "dog")]
+    phrases = [phrases_of(WORDS, HEADS, RELATIONS, COMMON), (Phrase(2, 5, ("nmod", 2, "of")),)]
+    kinds = frequency_kinds(texts)
+    masks = ChangeRule(mask=1.0, swap=0.0, ngram=0.0)
+    both = Copier(texts, kinds, ChangeRule(1.0, 0.0, 0.0, phrases=0.5), phrases)
+    made = [words for (words,), _ in zip(both.copies([0], random.Random(0)), range(200), strict=False)]
+    masked = sum(len(set(words)) == 1 for words in made)
+    assert 70 < masked < 130
+    assert {" ".join(words) for words in made if len(set(words)) > 1} == {
+        "What is the capital of Peru",
+        "What is the capital of her dog",
+    }
+    alone = Copier(texts, kinds, masks, None)
+    first, source = next(alone.copies([0], random.Random(3))), random.Random(3)
+    assert first == (changed(WORDS, kinds[0], alone._words, masks, source),), "nothing more is drawn"

@@ -272,7 +272,8 @@ def _kinds(
                 phrases_of(words, parse.heads, parse.relations, common)
                 for words, parse in zip(sides, parses, strict=True)
             ]
-            return kinds, phrases if distil.phrases else None, "their relation in the tree"
+            also = ", phrases exchanged likewise" if distil.phrases else ""
+            return kinds, phrases if distil.phrases else None, f"their relation in the tree{also}"
     return frequency_kinds(sides), None, "their frequency"
 
 
