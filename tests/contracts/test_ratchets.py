@@ -48,8 +48,8 @@ EVERYDAY = {
 }
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
-    "files": 633,
-    "lines": 110805,
+    "files": 634,
+    "lines": 111035,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,
@@ -58,7 +58,7 @@ TODAY = {
     "crews of processes": 2,
 }
 """The figures that the code has now. Lower them with the code; raise none without a reason in the commit."""
-SLACK = {"files": 633, "lines": 110607}
+SLACK = {"files": 634, "lines": 110607}
 """How far a figure may stand below the one that is written down before the test asks to lower it."""
 
 

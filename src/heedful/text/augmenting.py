@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from heedful.text.phrases import Phrase, PhrasePools
+from heedful.text.phrases import PhrasePools, Subtree
 from heedful.text.vocabulary import MASK
 
 _LONGEST_RUN = 5
@@ -114,7 +114,7 @@ class Copier:
         texts: Sequence[Words],
         kinds: Sequence[Words],
         rule: ChangeRule,
-        phrases: Sequence[Sequence[Phrase]] | None = None,
+        phrases: Sequence[Sequence[Subtree]] | None = None,
     ) -> None:
         self._texts, self._kinds, self._rule, self._phrases = texts, kinds, rule, phrases
         self._words = WordPools(texts, kinds)

@@ -21,7 +21,7 @@ _OF_FUNCTION = frozenset(
 """Relations whose words say how others relate; exchanged by themselves they change nothing, or break the sentence."""
 
 
-class Phrase(NamedTuple):
+class Subtree(NamedTuple):
     """A word with everything that depends on it, where that stands together.
 
     Attributes:
@@ -44,7 +44,7 @@ def common_words(texts: Sequence[Words]) -> frozenset[str]:
 
 def phrases_of(
     words: Words, heads: Sequence[int], relations: Sequence[str], common: frozenset[str]
-) -> tuple[Phrase, ...]:
+) -> tuple[Subtree, ...]:
     """Return the phrases of a sentence that others can replace.
 
     Args:
@@ -56,13 +56,13 @@ def phrases_of(
     Returns:
         In the order of their heads; none is the whole sentence or one common word, and none has a gap.
     """
-    found = list[Phrase]()
+    found = list[Subtree]()
     for below, relation in zip(_below(heads), relations, strict=True):
         start, stop = min(below), max(below) + 1
         plain, first = relation.partition(":")[0].lower(), words[start] if words[start] in common else ""
         alone = len(below) == 1 and bool(first)
         if plain not in _OF_FUNCTION and stop - start == len(below) < len(heads) and not alone:
-            found.append(Phrase(start, stop, (plain, len(below).bit_length(), first)))
+            found.append(Subtree(start, stop, (plain, len(below).bit_length(), first)))
     return tuple(found)
 
 
@@ -86,13 +86,13 @@ class PhrasePools:
         phrases: those of each text.
     """
 
-    def __init__(self, texts: Sequence[Words], phrases: Sequence[Sequence[Phrase]]) -> None:
+    def __init__(self, texts: Sequence[Words], phrases: Sequence[Sequence[Subtree]]) -> None:
         self._words: dict[Kind, list[Words]] = {}
         for words, own in zip(texts, phrases, strict=True):
             for phrase in own:
                 self._words.setdefault(phrase.kind, []).append(words[phrase.start : phrase.stop])
 
-    def exchanged(self, words: Words, phrases: Sequence[Phrase], source: random.Random) -> Words:
+    def exchanged(self, words: Words, phrases: Sequence[Subtree], source: random.Random) -> Words:
         """Return a copy of a text with 1 to 3 phrases of other texts in the places of its own.
 
         Args:
@@ -104,7 +104,7 @@ class PhrasePools:
             The words of the copy; those of the text where it has no phrases, or the same ones are drawn.
         """
         wanted = source.randint(1, _MOST_EXCHANGED)
-        chosen = list[Phrase]()
+        chosen = list[Subtree]()
         able = [phrase for phrase in phrases if len(self._words[phrase.kind]) > 1]
         for phrase in source.sample(able, len(able)):
             if all(phrase.stop <= other.start or phrase.start >= other.stop for other in chosen):

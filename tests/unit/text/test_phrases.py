@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from heedful.text.augmenting import ChangeRule, Copier, changed, frequency_kinds
-from heedful.text.phrases import Phrase, PhrasePools, common_words, phrases_of
+from heedful.text.phrases import PhrasePools, Subtree, common_words, phrases_of
 
 #        What    is  the  capital of  Peru
 WORDS = ("What", "is", "the", "capital", "of", "Peru")
@@ -16,8 +16,8 @@ COMMON = frozenset({"What", "is", "the", "of"})
 
 def test_a_phrase_is_a_word_with_what_depends_on_it() -> None:
     assert phrases_of(WORDS, HEADS, RELATIONS, COMMON) == (
-        Phrase(2, 6, ("nsubj", 3, "the")),
-        Phrase(4, 6, ("nmod", 2, "of")),
+        Subtree(2, 6, ("nsubj", 3, "the")),
+        Subtree(4, 6, ("nmod", 2, "of")),
     )
     subtypes = (*RELATIONS[:5], "nmod:poss")
     assert phrases_of(WORDS, HEADS, subtypes, COMMON)[1].kind == ("nmod", 2, "of")
@@ -26,12 +26,12 @@ def test_a_phrase_is_a_word_with_what_depends_on_it() -> None:
 def test_no_phrase_has_a_gap_or_is_one_common_word_or_the_whole() -> None:
     crossing = (2, 0, 2, 1)  # the last word depends on the first, with others between them
     assert phrases_of(("a", "b", "c", "d"), crossing, ("obj", "root", "obj", "nmod"), frozenset({"c"})) == (
-        Phrase(3, 4, ("nmod", 1, "")),
+        Subtree(3, 4, ("nmod", 1, "")),
     )
     assert phrases_of(("one",), (0,), ("obj",), frozenset()) == ()
     assert phrases_of((), (), (), frozenset()) == ()
     circle = (2, 1, 0)  # damaged trees end too
-    assert Phrase(2, 3, ("obj", 1, "")) in phrases_of(("a", "b", "c"), circle, ("obj",) * 3, frozenset())
+    assert Subtree(2, 3, ("obj", 1, "")) in phrases_of(("a", "b", "c"), circle, ("obj",) * 3, frozenset())
     unknown = phrases_of(("a", "b"), (-1, -1), ("", ""), frozenset())
     assert unknown == ()
 
@@ -74,7 +74,7 @@ def test_a_text_without_phrases_that_others_have_stays() -> None:
 
 def test_a_copier_exchanges_phrases_as_often_as_its_rule_says() -> None:
     texts = [WORDS, ("Who", "wrote", "of", "her", "dog")]
-    phrases = [phrases_of(WORDS, HEADS, RELATIONS, COMMON), (Phrase(2, 5, ("nmod", 2, "of")),)]
+    phrases = [phrases_of(WORDS, HEADS, RELATIONS, COMMON), (Subtree(2, 5, ("nmod", 2, "of")),)]
     kinds = frequency_kinds(texts)
     masks = ChangeRule(mask=1.0, swap=0.0, ngram=0.0)
     both = Copier(texts, kinds, ChangeRule(1.0, 0.0, 0.0, phrases=0.5), phrases)

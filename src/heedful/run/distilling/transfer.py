@@ -29,7 +29,7 @@ from heedful.tasks.words.lexicon import Lexicon
 from heedful.tasks.words.word_task import WordTask
 from heedful.text.augmenting import ChangeRule, Copier, frequency_kinds
 from heedful.text.parsers import BUILTIN, dependency_parser
-from heedful.text.phrases import Phrase, common_words, phrases_of
+from heedful.text.phrases import Subtree, common_words, phrases_of
 from heedful.text.tokenize import Tokenizer
 
 _TRIES = 3
@@ -257,7 +257,7 @@ def _held(texts: Corpus, corpora: Corpora) -> str:
 
 def _kinds(
     sides: list[tuple[str, ...]], distil: DistilConfig
-) -> tuple[list[tuple[str, ...]], list[tuple[Phrase, ...]] | None, str]:
+) -> tuple[list[tuple[str, ...]], list[tuple[Subtree, ...]] | None, str]:
     """Return the kind of each word, the phrases of each text if they are exchanged, and what a kind is."""
     if distil.kind != "frequency":
         try:

@@ -150,6 +150,7 @@ NEW_FEATURES = {
         "text/emoji.py",
         "text/english.py",
         "text/normalization.py",
+        "text/phrases.py",
     ),
     "products in 8 and 16 bits, and steps in one call": (
         "runtime/bfloat16_products.py",
