@@ -32,8 +32,9 @@ FEW_RECIPE = "my-texts-setfit"
 """Likewise where a transformer has few labels of classes of texts, fewer than `FEW`."""
 FEW = 1_000
 """The published comparisons of SetFit's way and plain fine-tuning are even at about so many."""
-COPIES = 20
-"""Changed copies of each text that a student of few labels reads where no texts without labels are named."""
+COPIES, COPIED = 20, 25_000
+"""Changed copies of each text that a student reads at most, and of all texts together, where none without labels are
+named."""
 _CONFIG = "config.json"
 _HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -168,13 +169,29 @@ def fine_tuned(
         )
         names[names.index(name)] = str(folder)
     distil = replace(config.distil, teacher=tuple(names))
-    if wanted and rows < FEW and not distil.texts and not distil.augment:
-        distil = replace(distil, augment=COPIES)
+    if wanted and not distil.texts and not distil.augment and (copies := copies_of(config, rows)):
+        distil = replace(distil, augment=copies)
         print_line(
-            f"{rows:,} labels and no texts without labels: the teacher also answers {COPIES} changed copies "
-            "of each; --texts FILE names texts of yours, which teach more"
+            f"{rows:,} labels and no texts without labels: the teacher also answers up to {copies} changed copies "
+            "of each; --texts FILE names texts of the same source, which teach more"
         )
     return FineTuned(replace(config, distil=distil), results)
+
+
+def copies_of(config: RunConfig, rows: int) -> int:
+    """Return how many changed copies of each text a student reads where no texts without labels are named.
+
+    Args:
+        config: the settings of the student.
+        rows: training examples with gold.
+
+    Returns:
+        As many as make `COPIED` texts, at most `COPIES`. With `FEW` rows and more, none but for classes of single
+        texts, where they were measured (docs/lab/distillation.md).
+    """
+    kind = kind_of(config.model.task)
+    measured = kind.outputs == "classes" and kind.texts == 1 and not kind.of_words
+    return min(COPIES, COPIED // max(rows, 1)) if measured or rows < FEW else 0
 
 
 def _counted(config: RunConfig, folder: Path | None) -> tuple[int, int]:

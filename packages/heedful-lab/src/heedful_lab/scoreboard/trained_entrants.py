@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from heedful.model.model import Model
 from heedful.opening import open_model
-from heedful.run.distilling.fine_tuning import COPIES, FEW, FEW_RECIPE, RECIPE
+from heedful.run.distilling.fine_tuning import FEW, FEW_RECIPE, RECIPE, copies_of
 from heedful.run.preparation import prepare
 from heedful.run.recipe_files import load_config, override
 from heedful.run.run import train
@@ -65,9 +65,10 @@ def taught_entrant(folder: Path) -> TrainedEntrant:
         texts, teacher = drawn.unlabeled_file(), drawn.folder / _teacher(folder, drawn).run
         named: dict[str, object] = {"distil.teacher": [str(teacher.absolute())]}
         named |= {"distil.texts": str(texts.absolute())} if texts else {}
-        if texts is None and len(drawn.splits.train) < FEW:
-            named["distil.augment"] = COPIES
-        return override(_settings(drawn), named)
+        config = _settings(drawn)
+        if texts is None and (copies := copies_of(config, len(drawn.splits.train))):
+            named["distil.augment"] = copies
+        return override(config, named)
 
     name = f"{TAUGHT}{folder.name}"
     return TrainedEntrant(name, "ours", "taught", settings, _RUNTIME, lambda drawn: _teacher(folder, drawn))
