@@ -13,6 +13,7 @@ import torch
 
 import tiny
 from heedful.errors import ArtifactError, DataError
+from heedful.run import prepare, train
 from heedful.run.distilling import find_teacher
 from heedful.run.distilling.distillation import Places
 from heedful.run.distilling.fine_tuning import fine_tuned, fine_tuning, is_transformer
@@ -130,6 +131,42 @@ def test_a_teacher_that_was_cut_off_goes_on_and_one_that_is_done_is_kept(
         load_model(tmp_path / each / "teacher").network.state_dict() for each in ("whole", "cut")
     )
     assert all(torch.equal(first[part], second[part]) for part in first)
+
+
+def test_a_student_that_was_cut_off_goes_on_with_the_teacher_that_is_there(
+    folder: Path, tmp_path: Path
+) -> None:
+    class Stops(Silent):
+        """Stops the training of the student in the middle."""
+
+        def step(self, step: int, loss: float) -> None:
+            if step == 2:
+                raise KeyboardInterrupt
+
+    small = {"train.epochs": 1, "train.save_steps": 1, "model.wide": "none", "model.sentence": "none"}
+    config, places = student(folder, **small), Places(tmp_path / "run", folder)
+    taught = fine_tuned(config, places).config
+    with pytest.raises(KeyboardInterrupt):
+        train(taught, prepare(taught, folder), folder=places.out, reporter=Stops())
+    again = fine_tuned(config, replace(places, resume=True)).config
+    result = train(again, prepare(again, folder), folder=places.out, resume=True)
+    assert result.fit.resumed == 1
+
+
+def test_a_command_that_has_ended_may_be_given_again(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = [
+        "train",
+        folder / "reviews.csv",
+        "--teacher",
+        folder / "encoder",
+        "--out",
+        out,
+        "--no-baseline",
+    ]
+    for more in ([], ["--resume"], ["--resume"]):
+        done = tiny.run(*command, *SHORT, *more)
+        assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize(

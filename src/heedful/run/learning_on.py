@@ -12,7 +12,7 @@ from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
 from heedful.run.continued_network import settings_of_network
 from heedful.run.run_config import RunConfig
-from heedful.storage.manifest import manifest_checksum
+from heedful.storage.manifest import answers_checksum
 from heedful.tasks import Corpora, Source, load_model
 from heedful.tasks.prepared import LearnedFrom
 from heedful.tasks.sentences.fitting_wide import MOST_CLASSES
@@ -40,7 +40,7 @@ def learned_from(config: RunConfig) -> LearnedFrom | None:
     name = config.data.learn_from
     if not name:
         return None
-    return of_model(load_model(name), name, manifest_checksum(Path(name)))
+    return of_model(load_model(name), name, answers_checksum(Path(name)))
 
 
 def of_model(model: Any, name: str, checksum: str = "") -> LearnedFrom:
@@ -49,7 +49,7 @@ def of_model(model: Any, name: str, checksum: str = "") -> LearnedFrom:
     Args:
         model: the model.
         name: what the card and messages call it.
-        checksum: of its manifest; empty for a model in memory.
+        checksum: of what it answers with (`answers_checksum`); empty for a model in memory.
 
     Returns:
         The model, and which of its training examples are learned again: all of those whose texts it keeps.

@@ -14,7 +14,7 @@ from heedful.run.run_config import RunConfig
 from heedful.runtime.encoder_states import EN_SENTENCES, has_sentence_encoder
 from heedful.settings import read_table
 from heedful.storage.fields import read_fields
-from heedful.storage.manifest import CONFIG, MODEL_FILES, manifest_checksum, verify_manifest
+from heedful.storage.manifest import CONFIG, MODEL_FILES, answers_checksum, verify_manifest
 from heedful.storage.named_models import find_model, find_packaged
 from heedful.tasks import load_model
 from heedful.tasks.prepared import Source, StartsFrom
@@ -124,7 +124,7 @@ def starts_from(config: RunConfig) -> StartsFrom | None:
     model = load_model(name)
     if not can_start(model):
         raise _cannot_start(name)
-    return StartsFrom(name, model, manifest_checksum(find_model(name)))
+    return StartsFrom(name, model, answers_checksum(find_model(name)))
 
 
 def _network_of(name: str) -> ModelConfig:

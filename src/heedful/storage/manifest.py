@@ -144,13 +144,45 @@ def manifest_checksum(folder: Path) -> str:
     Raises:
         ArtifactError: if there is no model.
     """
+    path = _with_manifest(folder)
+    with _readable(path):
+        return sha256(path / MANIFEST)
+
+
+def answers_checksum(folder: Path) -> str:
+    """Return a SHA-256 that tells a model from those that answer otherwise; figures of its training may differ.
+
+    A run that has ended and is resumed, which writes it again, keeps its checksum.
+
+    Args:
+        folder: see `manifest_checksum`.
+
+    Returns:
+        The checksum in hexadecimal.
+
+    Raises:
+        ArtifactError: if there is no model.
+    """
+    path = _with_manifest(folder)
+    with _readable(path):
+        files = read_fields(path / MANIFEST).parts_by_name("files")
+        sums = [f"{name} {each.text('sha256')}" for name, each in sorted(files.items()) if name not in _ABOUT]
+    return hashlib.sha256("\n".join(sums).encode()).hexdigest()
+
+
+_ABOUT = (METRICS, CARD)
+"""Files that say how a model was trained, on which no answer depends."""
+
+
+def _with_manifest(folder: Path) -> Path:
+    """Return the folder of a model, whose run folder may be named."""
     inner = folder / MODEL
     path = inner if os.path.isdir(inner) and not os.path.exists(folder / WEIGHTS) else folder
     refuse_without_model(path)
     with _readable(path):
         if not (path / MANIFEST).is_file():
             raise ArtifactError(f"{path}: expected a model folder; it has no {MANIFEST}. Check the path.")
-        return sha256(path / MANIFEST)
+    return path
 
 
 def listed_checksum(path: Path) -> str:

@@ -151,7 +151,7 @@ class LearnedFrom:
         examples: its training examples that are learned again, each with the weight of those that it stands for.
         seen: from how many rows it learned; 0 if that is not known.
         whole: whether `examples` are all of them, so that everything is learned anew.
-        checksum: of its manifest; empty for a model in memory.
+        checksum: of what it answers with (`answers_checksum`); empty for a model in memory.
         each: for how many examples each of `examples` stands.
         judging: further examples of it, which choose and are not learned; with a network alone.
         judging_each: for how many examples each of `judging` stands.
@@ -185,7 +185,7 @@ class StartsFrom:
     Attributes:
         name: its folder or its name.
         model: the model.
-        checksum: of its manifest.
+        checksum: of what it answers with (`answers_checksum`).
     """
 
     name: str

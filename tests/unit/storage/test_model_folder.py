@@ -21,6 +21,7 @@ from heedful.storage.manifest import (
     MODEL_FILES,
     VOCABULARY,
     WEIGHTS,
+    answers_checksum,
     manifest_checksum,
     write_manifest,
 )
@@ -281,3 +282,22 @@ def test_an_altered_manifest_is_named_beside_the_file_it_no_longer_fits(copy: Pa
     manifest.write_text(text.replace(digits, ("0" if digits[0] != "0" else "1") + digits[1:]))
     with pytest.raises(ArtifactError, match=f"{WEIGHTS}: was altered: .* or {MANIFEST}, which expects it"):
         load_model_folder(copy)
+
+
+def test_a_model_that_was_trained_again_alike_is_known_by_what_it_answers(
+    folder: Path, tmp_path: Path
+) -> None:
+    first = answers_checksum(folder)
+    save(tmp_path / "slower", metrics={"seconds": 9.0}, card="# Another card\n")
+    assert answers_checksum(tmp_path / "slower") == first
+    assert manifest_checksum(tmp_path / "slower") != manifest_checksum(folder)
+    for name, changes in {
+        "weights": {"state": {**CONTENT.state, "scalar": torch.tensor(4)}},
+        "labels": {"labels": ["no", "yes"]},
+        "config": {"config": {**CONTENT.config, "tokenizer": "words"}},
+        "words": {"vocabulary": {"words": ["", "", "a"]}},
+    }.items():
+        save(tmp_path / name, **changes)
+        assert answers_checksum(tmp_path / name) != first, name
+    with pytest.raises(ArtifactError, match="model"):
+        answers_checksum(tmp_path)

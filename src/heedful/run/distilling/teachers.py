@@ -25,9 +25,8 @@ from heedful.data.readers.soft_labels import (
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import ScoreDecision, kind_of
-from heedful.storage import sha256
 from heedful.storage.layout import MODEL
-from heedful.storage.manifest import MANIFEST
+from heedful.storage.manifest import MANIFEST, answers_checksum
 from heedful.tasks import load_model, model_folder
 from heedful.tasks.corpus_reading import in_whole
 from heedful.tasks.prepared import TeacherAnswers
@@ -104,7 +103,7 @@ class ModelTeacher(Teacher):
             tagger = cast(TagsModel, model)
             self._words = tagger.reading_as(in_whole(tagger.text))
         self.model = cast("SentenceModel[Any]", model)
-        self._identity = sha256(model_folder(folder) / MANIFEST)
+        self._identity = answers_checksum(model_folder(folder))
         self.names = {str(folder): self._identity}
 
     def teach(self, corpus: Corpus, *, vectors: bool = False) -> TeacherAnswers:
