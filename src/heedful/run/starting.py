@@ -22,6 +22,8 @@ from heedful.tasks.saved_model import model_folder
 from heedful.tasks.words.starting import can_start
 
 AUTO = "auto"
+LONGER = 25_000
+"""Training rows up to which a student that begins so is trained for twice as many epochs."""
 _TAKEN_OVER = ("encoder", "encoder_options", "pooling", "activation", "width")
 """Settings of a network that are those of the model from which it starts."""
 
@@ -37,15 +39,21 @@ def with_start(config: RunConfig, source: Source) -> RunConfig:
         source: where the texts come from.
 
     Returns:
-        The settings with its name, and twice as many steps at least (`train.least_steps`); or with an empty one, for
-        random weights.
+        The settings with its name, and twice as many steps at least (`train.least_steps`) and, of at most `LONGER` rows
+        alone, epochs; or with an empty one, for random weights.
     """
     if config.model.start != AUTO:
         return config
     if not _begins(config, source):
         return replace(config, model=replace(config.model, start=""))
-    longer = replace(config.train, least_steps=2 * config.train.least_steps)
-    return replace(config, model=replace(config.model, start=EN_SENTENCES), train=longer)
+    config = replace(config, model=replace(config.model, start=EN_SENTENCES))
+    if not config.train.least_steps:  # the user says how long
+        return config
+    few = not config.distil.texts and len(source.load()["train"].examples) <= LONGER
+    epochs = config.train.epochs * (2 if few else 1)
+    return replace(
+        config, train=replace(config.train, epochs=epochs, least_steps=2 * config.train.least_steps)
+    )
 
 
 def _begins(config: RunConfig, source: Source) -> bool:
@@ -91,6 +99,7 @@ def started_settings(config: RunConfig) -> dict[str, object]:
         "model.start": name,
         FEW_ROWS: config.data.few_rows,
         LEAST_STEPS: config.train.least_steps,
+        "train.epochs": config.train.epochs,
     }
     for each in _TAKEN_OVER:
         asked, has, default = getattr(config.model, each), getattr(own, each), getattr(ModelConfig(), each)

@@ -176,10 +176,13 @@ def test_a_student_of_english_texts_begins_with_the_sentence_encoder(
 
 
 @pytest.mark.english
-def test_such_a_student_has_twice_as_many_steps_and_no_network_of_few_rows(tmp_path: Path) -> None:
+def test_such_a_student_has_twice_as_many_epochs_and_no_network_of_few_rows(tmp_path: Path) -> None:
     config = override(student(tmp_path, SENTENCES), {"train.max_steps": 0})
     longer = override(config, {"data.few_rows": 0})
-    assert prepare(longer, None, tmp_path / "cache").decided["train.least_steps"] == 800
+    found = prepare(longer, None, tmp_path / "cache").decided
+    assert (found["train.epochs"], found["train.least_steps"]) == (6, 800)
+    named = prepare(override(longer, {"train.epochs": 2}), None, tmp_path / "cache").decided
+    assert (named["train.epochs"], named["train.least_steps"]) == (2, 0)
     few = override(config, {"data.few_rows": 1000})
     assert prepare(few, None, tmp_path / "cache").decided["model.encoder"] == "none"
 
