@@ -97,7 +97,9 @@ def _name_dots(axes: Axes, rows: Sequence[Summary]) -> None:
     for along, up, row in sorted(zip(times, heights, rows, strict=True), key=lambda each: each[:2][::-1]):
         lift = lift + _LINE if up - last < near else 0.0
         last = up
-        left = along > middle
+        beside = [x for x, y in zip(times, heights, strict=True) if x != along and abs(y - up) < 2 * near]
+        some = {x > along for x in beside}  # the free side, where there is one
+        left = some.pop() if len(some) == 1 else along > middle
         axes.annotate(
             _short(row.system),
             (row.means["ms"], up),
