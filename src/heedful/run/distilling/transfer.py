@@ -266,14 +266,15 @@ def _kinds(
             if distil.kind == "relation":
                 raise
         else:
-            kinds = [parse.relations for parse in parses]
+            kinds, how = [parse.relations for parse in parses], "their relation in the tree"
+            if not distil.phrases:
+                return kinds, None, how
             common = common_words(sides)
             phrases = [
                 phrases_of(words, parse.heads, parse.relations, common)
                 for words, parse in zip(sides, parses, strict=True)
             ]
-            also = ", phrases exchanged likewise" if distil.phrases else ""
-            return kinds, phrases if distil.phrases else None, f"their relation in the tree{also}"
+            return kinds, phrases, f"{how}, phrases exchanged likewise"
     return frequency_kinds(sides), None, "their frequency"
 
 
