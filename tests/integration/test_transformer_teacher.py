@@ -217,6 +217,12 @@ def test_few_labels_without_further_texts_are_copied(folder: Path, tmp_path: Pat
     assert "--texts FILE" in said[-1]
 
 
+def test_copies_are_drawn_as_named_and_none_where_none_are_named(folder: Path, tmp_path: Path) -> None:
+    for copies in (0, 3):
+        config = student(folder, **{"distil.augment": copies})
+        assert fine_tuned(config, Places(tmp_path / f"run{copies}", folder)).config.distil.augment == copies
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [

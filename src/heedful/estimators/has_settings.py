@@ -127,6 +127,7 @@ class HasSettings(ReadsTables):
             data=replace(config.data, truncate="head"),
             text=replace(config.text, tokenizer=AUTO, normalize=True),
             model=replace(config.model, task=cls.task, dropout=0.3),
+            distil=replace(config.distil, augment=-1),
             train=replace(
                 config.train, metric=cls.metric, epochs=20, patience=5, least_steps=400, optimizer=optimizer
             ),

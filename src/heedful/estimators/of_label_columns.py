@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from heedful.estimators.example_weights import example_weights
 from heedful.estimators.sentence_estimator import SentenceEstimator
 from heedful.estimators.targets import AnyTargets, ClassNames, NamedChoice, refuse_repeated
 from heedful.model.decisions.label_columns import BETWEEN, column_places, label_of
-from heedful.run.run_config import RunConfig
+from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.tasks import LabelColumnsModel
 
 if TYPE_CHECKING:
@@ -170,6 +170,10 @@ class LabelColumnsClassifier(ClassifierMixin, SentenceEstimator[LabelColumnsMode
     classes_: list[NDArray[Any]]
     _columns: LabelColumns
     _places: dict[str, NDArray[np.int64]]
+
+    @classmethod
+    def _defaults(cls) -> RunConfig:
+        return replace(super()._defaults(), distil=DistilConfig())  # no teacher answers columns
 
     def _targets_of(self, y: object) -> LabelColumns:
         return LabelColumns.of(y)

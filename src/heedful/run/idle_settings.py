@@ -68,9 +68,9 @@ def _has_pieces(config: RunConfig) -> bool:
 def _reads_trees(config: RunConfig) -> bool:
     """Whether the network or the copies for a student look at a dependency tree; of encoders of others, perhaps."""
     if config.model.encoder == NO_NETWORK:
-        return bool(config.distil.augment)
+        return config.distil.augment > 0
     settings = encoder_config(config.model)
-    if config.distil.augment or not type(settings).__module__.startswith("heedful."):
+    if config.distil.augment > 0 or not type(settings).__module__.startswith("heedful."):
         return True
     masks = (parse_mask(text) for name in ("masks", "directions") for text in getattr(settings, name, ()))
     heads = getattr(settings, "heads", ())
@@ -81,6 +81,7 @@ def _reads_trees(config: RunConfig) -> bool:
     )
 
 
+_NO_TEACHER = "there is no teacher: set distil.teacher"
 RULES = (
     Idle(
         ("data.train_limit",),
@@ -192,13 +193,17 @@ RULES = (
         "with train.contrast no checkpoint is selected",
     ),
     Idle(
-        _below("distil", [each.name for each in fields(DistilConfig) if each.name != "teacher"]),
+        _below(
+            "distil", [each.name for each in fields(DistilConfig) if each.name not in ("teacher", "augment")]
+        ),
         lambda c: not c.distil.teacher,
-        "there is no teacher: set distil.teacher",
+        _NO_TEACHER,
     ),
+    # -1 leaves the number to a run with a teacher
+    Idle(("distil.augment",), lambda c: not c.distil.teacher and c.distil.augment >= 0, _NO_TEACHER),
     Idle(
         _below("distil", ("mask", "swap", "ngram", "phrases", "kind", "seed")),
-        lambda c: not c.distil.augment,
+        lambda c: c.distil.augment <= 0,
         "no copies are made of the texts: set distil.augment",
     ),
     Idle(("distil.temperature",), lambda c: c.distil.weight == 1, "distil.weight = 1 learns the gold alone"),

@@ -50,7 +50,9 @@ class DistilConfig(Settings):
         temperature: temperature T at which the probabilities of teacher and student are compared.
         vectors: weight of the square error between the teacher's sentence vectors and a linear map of the student's,
             which is dropped after training; 0 for none.
-        augment: number of changed copies drawn for each training text (Tang et al., 2019); equal copies count once.
+        augment: number of changed copies drawn for each training text (Tang et al., 2019); equal copies count once. -1,
+            the value of the recipes for own data, is none, but with a transformer that ``heedful train`` fine-tunes and
+            without ``texts`` as many as were found to help (docs/lab/distillation.md).
         mask: probability that a word of a copy becomes [MASK], which has a word vector of its own if
             ``train.word_mask`` is above 0.
         swap: probability that a word of a copy becomes another word of the same kind.
@@ -71,7 +73,7 @@ class DistilConfig(Settings):
     weight: float = ranged(0.5, _from_0_to_1)
     temperature: float = ranged(2.0, above(0))
     vectors: float = ranged(0.0, at_least(0))
-    augment: int = ranged(0, up_to(0, _MOST_COPIES))
+    augment: int = ranged(0, up_to(-1, _MOST_COPIES))
     mask: float = ranged(0.1, share)
     swap: float = ranged(0.1, share)
     ngram: float = ranged(0.25, share)
@@ -82,7 +84,7 @@ class DistilConfig(Settings):
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""
         problems = []
-        if not self.teacher and (self.texts or self.augment):
+        if not self.teacher and (self.texts or self.augment > 0):
             problems.append("texts and augment are for a teacher to answer: name distil.teacher too")
         if self.mask + self.swap > 1:
             problems.append(f"mask + swap must be at most 1; got {self.mask} + {self.swap}")

@@ -69,7 +69,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "distil.weight": ("my-texts", FILE, TEACHER),
     "distil.vectors": ("my-texts", FILE, TEACHER),
     "distil.texts": ("my-texts", FILE, TEACHER),
-    "distil.augment": ("my-texts", FILE, TEACHER),
+    "distil.augment": ("my-texts", (*FILE, "distil.augment=0"), TEACHER),
     "distil.dev_fraction": ("my-texts", TEACHER, (*TEACHER, "distil.texts=pool.csv")),
     "distil.temperature": ("my-texts", (*TEACHER, "distil.weight=1.0", "distil.vectors=1.0"), TEACHER),
     **{

@@ -184,7 +184,7 @@ def test_settings_are_shown_by_what_differs_from_the_defaults() -> None:
     shown = repr(load_config("my-texts", ["data.train=a.csv", "train.epochs=3"]))
     assert "data.train='a.csv'" in shown
     assert "train.epochs=3" in shown
-    assert "distil" not in shown
+    assert "distil.weight" not in shown
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def fine_tuned(
         )
         names[names.index(name)] = str(folder)
     distil = replace(config.distil, teacher=tuple(names))
-    if wanted and not distil.texts and not distil.augment and (copies := copies_of(config, rows)):
+    if wanted and not distil.texts and distil.augment < 0 and (copies := copies_of(config, rows)):
         distil = replace(distil, augment=copies)
         print_line(
             f"{rows:,} labels and no texts without labels: the teacher also answers up to {copies} changed copies "

@@ -173,7 +173,7 @@ class Teaching:
     ) -> tuple[list[Example], str]:
         """Draw changed copies of the training texts; none of them is a text of the dev or the test part."""
         distil = self.config.distil
-        if not distil.augment:
+        if distil.augment <= 0:
             return [], ""
         corpus = tokenize_corpus(train, self._cutter(lexicon))
         sides = [
@@ -205,8 +205,8 @@ class Teaching:
 def _refuse_contradictions(distil: DistilConfig, teacher: Teacher) -> None:
     if teacher.everything:
         return
-    for name in ("augment", "texts"):
-        if getattr(distil, name):
+    for name, named in (("augment", distil.augment > 0), ("texts", bool(distil.texts))):
+        if named:
             raise UsageError(
                 f"distil.{name}: a file of soft labels answers only the texts that it holds; leave distil.{name} at "
                 "its default"

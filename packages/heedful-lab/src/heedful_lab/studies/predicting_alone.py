@@ -13,16 +13,17 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-TRAINED, FROZEN, BATCH, ROUNDS, SINGLES = 9_000, 32_000, 64, 40, 300
-"""Words with a trained and with a frozen vector; texts of a batch; batches; single texts."""
+TRAINED, FROZEN, BATCH, ROUNDS, BLOCK, SINGLES = 9_000, 32_000, 64, 40, 4, 30
+"""Words with a trained and with a frozen vector; texts of a batch; batches; batches and single texts of a block."""
 KINDS: tuple[Literal["float32", "int8"], ...] = ("float32", "int8")
 WORDS = [f"w{n}" for n in range(TRAINED)] + [f"x{n}" for n in range(FROZEN)]
 
@@ -74,48 +75,69 @@ def milliseconds(call: Callable[[Sequence[str]], object], batches: Sequence[Sequ
         start = time.perf_counter()
         call(batch)
         found.append(1e3 * (time.perf_counter() - start))
-    return statistics.median(found[len(found) // 10 :])
+    return statistics.median(found)
 
 
-def timed(folder: Path, file: Path | None = None) -> dict[str, float]:
-    """Return the times of a folder in milliseconds, and the share of words whose values were kept.
+class Timed:
+    """A model that is timed in blocks of a few batches, so that other models can be timed in between.
 
-    Args:
-        folder: of a model.
-        file: sentences for ``new`` and ``again``, a line each, in their order; None for words drawn by Zipf's law.
-
-    Returns:
-        ``new``: of 64 texts that were not read before; ``again``: of 64 that were; ``one``: of one text of ten words;
-        ``kept``: the share of words of ``new`` that were kept; ``threads``: how many times as fast two threads are,
-        where the commit lets a model have them.
+    Attributes:
+        BLOCKS: what is measured in which order, and in how many blocks. ``new``: milliseconds of 64 texts that were not
+            read before; ``kept``: the share of words of ``new`` whose values were kept; ``again``: milliseconds of 64
+            texts that were read before; ``one``: of one text of ten words; ``threads``: how many times as fast two
+            threads are. The first block of each is for warming up: it is not counted.
     """
-    from heedful.runtime import load
 
-    model = load(folder)
+    BLOCKS: Mapping[str, int] = {
+        "new": 1 + ROUNDS // BLOCK,
+        "kept": 1,
+        "again": 1 + ROUNDS // BLOCK // 2,
+        "one": 1 + 10,
+        "threads": 1 + 5,
+    }
 
-    def answer(batch: Sequence[str], model: Any = model) -> None:
-        list(model.predict(batch))
+    def __init__(self, folder: Path, file: Path | None = None) -> None:
+        """Read a model and texts.
 
-    warm, new, ten = texts(5 * BATCH, 0), texts(ROUNDS * BATCH, 1), texts(BATCH, 2, 10)
-    if file is not None:
-        warm, new = (own := sentences(file))[: 5 * BATCH], own[5 * BATCH : (5 + ROUNDS) * BATCH]
-    answer(warm)
-    before = _counts(model)
-    found = {"new": milliseconds(answer, [new[i : i + BATCH] for i in range(0, len(new), BATCH)])}
-    if before is not None and (after := _counts(model)) is not None:
-        found["kept"] = 1 - (after.computed - before.computed) / (after.requested - before.requested)
-    found["again"] = milliseconds(answer, [new[:BATCH]] * (ROUNDS // 2))
-    found["one"] = milliseconds(answer, [[ten[n % BATCH]] for n in range(SINGLES)])
-    if hasattr(model, "threaded"):
-        two = model.threaded(2)
-        answer(new, two)
-        answer(new)
-        ratios = list[float]()
-        for _ in range(5):
-            single = milliseconds(answer, [new])
-            ratios.append(single / milliseconds(lambda batch: answer(batch, two), [new]))
-        found["threads"] = statistics.median(ratios)
-    return found
+        Args:
+            folder: of a model.
+            file: sentences for ``new`` and ``again``, a line each, in their order; None for words drawn by Zipf's law.
+        """
+        from heedful.runtime import load
+
+        self._model: Any = load(folder)
+        self._new, self._ten = texts((ROUNDS + BLOCK) * BATCH, 1), texts(BATCH, 2, 10)
+        if file is not None:
+            self._new = sentences(file)[: (ROUNDS + BLOCK) * BATCH]
+        self._two: Any = None
+        self._before: Any = None
+
+    def measure(self, what: str, block: int) -> float | None:
+        """Return a figure of `BLOCKS`; None if this commit has no such thing."""
+        batches = [self._new[i : i + BATCH] for i in range(0, len(self._new), BATCH)]
+        if what == "new":
+            if block == 1:
+                self._before = _counts(self._model)
+            return milliseconds(self._answer, batches[block * BLOCK : (block + 1) * BLOCK])
+        if what == "again":
+            return milliseconds(self._answer, [batches[-1]] * BLOCK)
+        if what == "one":
+            return milliseconds(self._answer, [[self._ten[n % BATCH]] for n in range(SINGLES)])
+        if what == "kept":
+            if self._before is None:
+                return None
+            after = _counts(self._model)
+            return 1 - (after.computed - self._before.computed) / (after.requested - self._before.requested)
+        if not hasattr(self._model, "threaded"):
+            return None
+        if self._two is None:
+            self._two = self._model.threaded(2)
+        some = self._new[: ROUNDS * BATCH]
+        single = milliseconds(self._answer, [some])
+        return single / milliseconds(lambda batch: list(self._two.predict(batch)), [some])
+
+    def _answer(self, batch: Sequence[str]) -> None:
+        list(self._model.predict(batch))
 
 
 def _counts(model: Any) -> Any:
@@ -124,17 +146,20 @@ def _counts(model: Any) -> Any:
 
 
 def main() -> None:
-    """Make models, or print times as JSON."""
+    """Make models; or time one, a block for each line of standard input such as "new 3"."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("step", choices=("make", "time"))
     parser.add_argument("folder", type=Path, help="of all kinds of numbers (make), or of one model (time)")
     parser.add_argument("--encoder", default="disan", help="disan, mtsa or mssan")
-    parser.add_argument("--texts", type=Path, help="a file of at least 2,880 sentences, one a line")
+    parser.add_argument("--texts", type=Path, help="a file of at least 2,816 sentences, one a line")
     given = parser.parse_args()
     if given.step == "make":
         make(given.folder, given.encoder)
-    else:
-        print(json.dumps(timed(given.folder, given.texts)))
+        return
+    model = Timed(given.folder, given.texts)
+    for line in sys.stdin:
+        what, block = line.split()
+        print(json.dumps(model.measure(what, int(block))), flush=True)
 
 
 if __name__ == "__main__":

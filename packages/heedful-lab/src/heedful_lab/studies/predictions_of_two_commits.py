@@ -3,10 +3,12 @@
     python -m heedful_lab.studies.predictions_of_two_commits c7e2665 HEAD --turns 3 --encoder disan
 
 Each commit is checked out and compiled in a folder of its own, and makes its own model with random weights and 41,000
-words. In each turn every model of every commit is timed in a fresh process with one thread: 64 texts of 5 to 30 words
-that were not read before (with ``--texts`` of a file), 64 that were, one text of ten words, and two threads against
-one. With ``--server`` each int8 model is then served by two workers, beside 64 clients on the same cores: requests a
-second, and milliseconds of the workers' processor time a request.
+words. In each turn every model of every commit has a fresh process with one thread, and they are timed one after the
+other in blocks of a few batches: 64 texts of 5 to 30 words that were not read before (with ``--texts`` of a file), 64
+that were, one text of ten words, and two threads against one. A ratio is the median of those of blocks that were timed
+one after the other, since the speed of a shared machine changes within a minute. With ``--server`` each int8 model is
+then served by two workers, beside 64 clients on the same cores: requests a second, and milliseconds of the workers'
+processor time a request.
 
 Nothing else may run: all times but the last are those of the wall clock.
 """
@@ -21,7 +23,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heedful.tables import markdown_table
@@ -44,11 +46,45 @@ Times = dict[tuple[str, str, str], list[float]]
 """What was measured, by what, which commit ("first", "second") and kind of numbers."""
 
 
-def run(source: Path, *arguments: str) -> str:
-    """Run `predicting_alone` in a source tree, and return what it prints."""
+def command(source: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """Return the command that runs `predicting_alone` in a source tree, and its environment."""
     environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, str(predicting_alone.__file__), *arguments]
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
+    return [sys.executable, str(predicting_alone.__file__), *arguments], environment
+
+
+class Process:
+    """A process that times a model of a commit, a block whenever it is asked."""
+
+    def __init__(self, source: Path, folder: Path, texts: Sequence[str]) -> None:
+        """Start it."""
+        words, environment = command(source, "time", str(folder), *texts)
+        pipe = subprocess.PIPE
+        self._running = subprocess.Popen(words, env=environment, stdin=pipe, stdout=pipe, text=True)
+
+    def measure(self, what: str, block: int) -> float | None:
+        """Return what `predicting_alone.Timed` measures."""
+        assert self._running.stdin is not None
+        assert self._running.stdout is not None
+        self._running.stdin.write(f"{what} {block}\n")
+        self._running.stdin.flush()
+        figure: float | None = json.loads(self._running.stdout.readline())
+        return figure
+
+    def end(self) -> None:
+        """Wait until it has ended."""
+        self._running.communicate()
+
+
+def turn(processes: Mapping[tuple[str, str], Process]) -> Times:
+    """Time all models, block by block."""
+    times: Times = {}
+    for what, blocks in predicting_alone.Timed.BLOCKS.items():
+        for block in range(blocks):
+            for key, process in processes.items():
+                figure = process.measure(what, block)
+                if figure is not None and (block or blocks == 1):
+                    times.setdefault((what, *key), []).append(figure)
+    return times
 
 
 def under_load(source: Path, folder: Path) -> tuple[float, float]:
@@ -67,23 +103,22 @@ def under_load(source: Path, folder: Path) -> tuple[float, float]:
 
 
 def table(times: Times) -> str:
-    """Return the medians, and how many times as fast int8 of the second is as float32 and as int8 of the first."""
+    """Return the medians, and how many times as fast int8 of the second is as each kind of the first, in pairs."""
     rows = list[tuple[str, ...]]()
     for what, name in NAMES.items():
-        found: Mapping[tuple[str, str], float] = {
-            (commit, kind): statistics.median(values)
-            for (each, commit, kind), values in times.items()
-            if each == what
-        }
+        found = {(commit, kind): figures for (each, commit, kind), figures in times.items() if each == what}
         if not found:
             continue
-        cells = [f"{found[key]:.2f}" if key in found else "" for key in _COLUMNS]
-        second = found.get(("second", "int8"))
+        cells = [f"{statistics.median(found[key]):.2f}" if key in found else "" for key in _COLUMNS]
+        second = found.get(("second", "int8"), [])
         ratios = ["", ""]
-        if what not in ("kept", "threads") and second is not None:
-            first = [found.get(("first", kind)) for kind in KINDS]
+        if what not in ("kept", "threads"):
+            pairs = [list(zip(found.get(("first", kind), []), second, strict=False)) for kind in KINDS]
             ratios = [
-                "" if x is None else f"{second / x if what == 'rate' else x / second:.2f}" for x in first
+                f"{statistics.median(new / old if what == 'rate' else old / new for old, new in each):.2f}"
+                if each
+                else ""
+                for each in pairs
             ]
         rows.append((name, *cells, *ratios))
     header = (
@@ -116,16 +151,24 @@ def main() -> None:
         trees = {each: checked_out(commit, Path(name) / each) for each, commit in commits.items()}
         models = {each: Path(name) / f"models-{each}" for each in trees}
         for each, source in trees.items():
-            run(source, "make", str(models[each]), "--encoder", given.encoder)
-        for turn in range(given.turns):
-            for kind in KINDS:
+            words, environment = command(source, "make", str(models[each]), "--encoder", given.encoder)
+            subprocess.run(words, env=environment, check=True)
+        for number in range(given.turns):
+            processes: dict[tuple[str, str], Process] = {
+                (each, kind): Process(source, models[each] / kind, texts)
+                for kind in KINDS
+                for each, source in trees.items()
+            }
+            found = turn(processes)
+            for process in processes.values():
+                process.end()
+            if given.server:
                 for each, source in trees.items():
-                    found = json.loads(run(source, "time", str(models[each] / kind), *texts))
-                    if given.server and kind == "int8":
-                        found["rate"], found["processor"] = under_load(source, models[each] / kind)
-                    for what, value in found.items():
-                        times.setdefault((what, each, kind), []).append(value)
-                    print(f"turn {turn + 1}, {each}, {kind}: {json.dumps(found)}", flush=True)
+                    rate, processor = under_load(source, models[each] / "int8")
+                    found["rate", each, "int8"], found["processor", each, "int8"] = [rate], [processor]
+            for key, figures in found.items():
+                times.setdefault(key, []).extend(figures)
+            print(f"turn {number + 1}\n{table(found)}", flush=True)
     print(table(times))
 
 
