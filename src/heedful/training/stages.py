@@ -113,19 +113,28 @@ def left(seconds: float) -> str:
 
 
 class _Lines:
+    """A line now and then, with the time that is left if the rest is as fast as the later half of what is done.
+
+    The first pieces are often slower: they read what the others use. After a single one no time is told.
+    """
+
     def __init__(self, title: str, total: int, stream: TextIO | None = None) -> None:
         self.title, self.total = title, total
         self._stream = sys.stderr if stream is None else stream
-        self._started = time.monotonic()
-        self._next = self._started + FIRST_SECONDS
+        self._heard = [(0, time.monotonic())]
+        self._next = self._heard[0][1] + FIRST_SECONDS
 
     def done(self, count: int) -> None:
         now = time.monotonic()
+        if count > self._heard[-1][0]:
+            self._heard.append((count, now))
         if now < self._next or not 0 < count < self.total:
             return
         self._next = now + EVERY_SECONDS
-        rest = (now - self._started) / count * (self.total - count)
-        self._stream.write(f"{self.title}: {count:,} of up to {self.total:,}, about {left(rest)} left\n")
+        before, since = next(each for each in reversed(self._heard) if each[0] <= count // 2)
+        rest = (now - since) / (count - before) * (self.total - count)
+        end = f", about {left(rest)} left" if len(self._heard) > 2 else ""
+        self._stream.write(f"{self.title}: {count:,} of up to {self.total:,}{end}\n")
         self._stream.flush()
 
     def close(self) -> None:

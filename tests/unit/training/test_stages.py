@@ -30,8 +30,23 @@ def test_lines_say_what_goes_on_and_how_long_it_takes(monkeypatch: pytest.Monkey
         for clock[0] in (3.0, 4.0, 14.0):
             fits.step(3)
     assert stream.getvalue().splitlines() == [
-        "fitting linear parts: 4 of up to 40, about 27 s left",
-        "fitting linear parts: 10 of up to 40, about 42 s left",
+        "fitting linear parts: 4 of up to 40, about 36 s left",
+        "fitting linear parts: 10 of up to 40, about 55 s left",
+    ]
+
+
+def test_what_is_slow_at_first_is_not_taken_for_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(stages.time, "monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with stages_shown(), stage("fitting linear parts", 11) as fits:
+        for clock[0] in (36.0, 47.0, 58.0):
+            fits.step()
+    assert stream.getvalue().splitlines() == [
+        "fitting linear parts: 1 of up to 11",
+        "fitting linear parts: 2 of up to 11, about 99 s left",
+        "fitting linear parts: 3 of up to 11, about 88 s left",
     ]
 
 

@@ -33,6 +33,7 @@ from heedful.tasks.prepared import TeacherAnswers
 from heedful.tasks.sentences.sentence_model import SentenceModel
 from heedful.tasks.tables import PAIR, TEXT, sum_of
 from heedful.tasks.words.tags_model import TagsModel
+from heedful.training.stages import stage
 
 BLOCK = 1_024
 """Texts that are answered at once; the answers to each such block are kept, so that a killed run goes on after them."""
@@ -108,10 +109,12 @@ class ModelTeacher(Teacher):
 
     def teach(self, corpus: Corpus, *, vectors: bool = False) -> TeacherAnswers:
         """See `Teacher.teach`."""
-        parts = [
-            self._kept(Corpus(corpus.examples[start : start + BLOCK], source=corpus.source), vectors)
-            for start in range(0, len(corpus.examples), BLOCK)
-        ]
+        parts, examples = [], corpus.examples
+        with stage("texts that the teacher answers", len(examples)) as answered:
+            for start in range(0, len(examples), BLOCK):
+                block = Corpus(examples[start : start + BLOCK], source=corpus.source)
+                parts.append(self._kept(block, vectors))
+                answered.reach(start + BLOCK)
         if not parts:
             return TeacherAnswers(
                 np.zeros((0, len(self.labels) or 1), np.float32), np.zeros((0, 0), np.float32)
