@@ -237,6 +237,18 @@ def test_the_transfer_set_holds_gold_texts_copies_and_answers(folder: Path) -> N
     assert not teacher.vocabulary.knows("frobnicated")
 
 
+def test_words_of_other_languages_are_not_exchanged_by_the_tree_of_an_english_parser(
+    folder: Path, tmp_path: Path
+) -> None:
+    rows = [
+        (f"电影 很 {'好' if i % 2 else '差'} {i % 7}", load_model(folder / "teacher-1").labels[i % 2])
+        for i in range(40)
+    ]
+    file = tiny.write_csv(tmp_path / "chinese.csv", rows, ["text", "label"])
+    config = override(settings(folder, augment=2), {"data.train": str(file), "data.dev": "", "data.test": ""})
+    assert any("words swapped by their frequency" in note for note in prepare(config, folder).notes)
+
+
 def test_texts_of_the_test_part_are_not_taught(folder: Path) -> None:
     plain = prepare(settings(folder), folder)
     prepared = prepare(settings(folder, texts="more.csv"), folder)

@@ -62,7 +62,7 @@ class DistilConfig(Settings):
             package, and with ``kind="frequency"``, none are.
         kind: which words are of the same kind: with "relation", words that have the same relation in the dependency
             tree (by the parser of the package heedful-en); with "frequency", words that are about equally frequent;
-            "auto" is "relation" if that package is installed, and "frequency" otherwise.
+            "auto" is "relation" if that package is installed and the texts are English, and "frequency" otherwise.
         seed: random seed of the copies. It does not depend on the training seed, so the teacher predicts for them only
             once.
     """

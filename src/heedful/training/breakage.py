@@ -33,6 +33,8 @@ FLAT = 0.03
 """How far the heaviest weight of attention is above the mean on average where attention counts as constant."""
 UNLIKE = 30.0
 """How many times as large, or as small, as those of the other layers the values of a layer are that is reported."""
+_ALIKE = 1e6
+"""How many times as small they are when they are alike but for rounding."""
 FALL = 0.15
 """Share of the best dev figure by which a later one may be worse."""
 HEAD = "head."
@@ -199,11 +201,15 @@ def of_sizes(seen: Examination) -> Iterator[Sign]:
         times = spread / max(usual, 1e-12)
         if not 1 / UNLIKE <= times <= UNLIKE:
             many, size = (times, "large") if times > 1 else (1 / max(times, 1e-12), "small")
+            found = (
+                f"The values of {name} are {many:,.0f} times as {size} as those of the other layers (standard "
+                f"deviation {spread:.2g}, usual {usual:.2g})"
+                if many < _ALIKE
+                else f"The values of {name} are the same for all examples, as if no word were known"
+            )
             yield Sign(
                 f"size {name}",
-                f"The values of {name} are {many:,.0f} times as {size} as those of the other layers (standard "
-                f"deviation {spread:.2g}, usual {usual:.2g}). Lower train.optimizer.lr, or give word vectors one "
-                "length (text.vector_norm=5)",
+                f"{found}. Lower train.optimizer.lr, or give word vectors one length (text.vector_norm=5)",
             )
 
 

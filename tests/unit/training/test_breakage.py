@@ -211,3 +211,11 @@ def test_values_of_another_size_are_reported() -> None:
     large, small = of_sizes(Examination(inputs=layers))
     assert large.sentence.startswith("The values of d are 133 times as large as those of the other layers")
     assert small.sentence.startswith("The values of e are 300 times as small")
+
+
+def test_inputs_that_are_all_alike_are_said_to_be() -> None:
+    inputs = {name: LayerInputs(1.0, spread) for name, spread in {"a": 0.3, "b": 0.2, "c": 0.0}.items()}
+    (sign,) = of_sizes(Examination(inputs=inputs))
+    assert sign.sentence.startswith(
+        "The values of c are the same for all examples, as if no word were known. "
+    )

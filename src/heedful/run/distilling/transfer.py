@@ -20,6 +20,7 @@ from heedful.data.readers.text_lines import bare_suffix
 from heedful.data.tokens import TokenizedCorpus, tokenize_corpus
 from heedful.errors import MissingExtraError, UsageError
 from heedful.model.decisions import kind_of
+from heedful.run.decided_by_data import english_package
 from heedful.run.distilling.teachers import Answering, FileTeacher, FunctionTeacher, Teacher, find_teacher
 from heedful.run.protocol import few_rows
 from heedful.run.run_config import DistilConfig, RunConfig
@@ -179,6 +180,8 @@ class Teaching:
         sides = [
             tuple(corpus.words[n] for n in side[row]) for side in corpus.sides for row in range(len(train))
         ]
+        if distil.kind == "auto" and not english_package(self.source.load()["train"]):
+            distil = replace(distil, kind="frequency")
         kinds, phrases, kind = _kinds(sides, distil)
         rule = ChangeRule(distil.mask, distil.swap, distil.ngram, distil.phrases)
         copier = Copier(sides, kinds, rule, phrases)
