@@ -80,8 +80,12 @@ class Silent:
         """End."""
 
 
+FIRST_SECONDS, MOST_SECONDS = 10.0, 300.0
+"""How long plain lines are silent at first, and at most."""
+
+
 class Lines:
-    """Writes one line an evaluation.
+    """Writes one line an evaluation, and between them one now and then, ever more rarely.
 
     Args:
         stream: where to.
@@ -90,16 +94,19 @@ class Lines:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.total = self._done = 0
-        self._started = 0.0
+        self._started = self._next = 0.0
 
     def start(self, total: int, done: int) -> None:
         """Report how long the run may become."""
         self.total, self._done, self._started = total, done, time.monotonic()
+        self._next = self._started + FIRST_SECONDS
         after = f" after {done} done before" if done else ""
         self._write(f"training: up to {total} steps{after}")
 
     def step(self, step: int, loss: float) -> None:
-        """Ignore a step."""
+        """Write one line if there was none for long."""
+        if time.monotonic() >= self._next and (left := self._left(step)):
+            self._write(f"step {step}/{self.total}  loss {loss:.4f}{left}")
 
     def evaluation(self, record: Mapping[str, object]) -> None:
         """Write one line."""
@@ -122,6 +129,8 @@ class Lines:
         )
 
     def _write(self, line: str) -> None:
+        now = time.monotonic()
+        self._next = now + min(max(FIRST_SECONDS, 2 * (now - self._started)), MOST_SECONDS)
         self.stream.write(line + "\n")
         self.stream.flush()
 

@@ -73,6 +73,24 @@ def test_plain_lines_are_one_an_evaluation() -> None:
     assert "\x1b" not in stream.getvalue()
 
 
+def test_plain_lines_between_evaluations_become_rarer(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    lines = progress.Lines(stream)
+    lines.start(10_000, 0)
+    for step in range(1, 10_000):
+        clock[0] = step / 10
+        lines.step(step, 0.5)
+    told = stream.getvalue().splitlines()[1:]
+    assert told[:3] == [
+        "step 100/10000  loss 0.5000  at most 16 min to go",
+        "step 300/10000  loss 0.5000  at most 16 min to go",
+        "step 900/10000  loss 0.5000  at most 15 min to go",
+    ]
+    assert len(told) == 6
+
+
 def test_a_bar_shows_steps_and_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CI", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
