@@ -247,3 +247,13 @@ def test_weights_of_other_sizes_are_told_in_one_line(folder: Path, tmp_path: Pat
     file.write_text(json.dumps({**json.loads(file.read_text()), "vocab_size": 5}), encoding="utf-8")
     with pytest.raises(DataError, match=r"its weights have other sizes than config\.json says"):
         read_encoder(tmp_path / "encoder")
+
+
+def test_a_study_says_that_a_transformer_is_fine_tuned_elsewhere(folder: Path, tmp_path: Path) -> None:
+    command = ["study", folder / "reviews.csv", "--folds", 2, "--out", tmp_path / "study"]
+    done = tiny.run(*command, "--set", f'distil.teacher=["{folder / "encoder"}"]', *SHORT)
+    assert done.code != 0
+    assert (
+        "is a transformer, which `heedful train --teacher`, `heedful distil` and the estimators" in done.err
+    )
+    assert "Traceback" not in done.err

@@ -138,9 +138,10 @@ class Classifier(ClassifierMixin, SentenceEstimator[Predictor]):
             progress: see `Estimator.fit`.
             baseline: see `Estimator.fit`.
             sample_weight: see `Estimator.fit`.
-            teacher: a model folder, several of them (the mean of their probabilities), or a file of soft labels; or a
-                function that takes a list of texts or pairs and returns one row of probabilities each, in the order of
-                `classes_`, or one mapping of classes to probabilities each.
+            teacher: a model folder, several of them (the mean of their probabilities), or a file of soft labels; a
+                transformer, by its folder or its name on the Hugging Face Hub, which is fine-tuned on X and y first;
+                or a function that takes a list of texts or pairs and returns one row of probabilities each, in the
+                order of `classes_`, or one mapping of classes to probabilities each.
             texts: texts or pairs without classes, which the teacher answers too.
             none_of_these: texts or pairs that belong to no class; with them the model may answer that no class fits
                 (docs/limits.md). ``model__task_options={"reject": 0.95}`` alone does so without such texts.

@@ -17,6 +17,7 @@ from heedful.data.examples import Corpus, Example, Gold
 from heedful.data.folds import shared_with_training
 from heedful.errors import MOST_AT_ONCE, DataError, UsageError, checked_whole
 from heedful.estimators.example_weights import weighted
+from heedful.estimators.fine_tuned_teachers import fine_tuned_teachers
 from heedful.estimators.has_settings import refuse_file_settings
 from heedful.estimators.saved_estimator import Model, SavedEstimator
 from heedful.estimators.targets import AnyTargets, Scores
@@ -31,7 +32,7 @@ from heedful.run.protocol import few_rows
 from heedful.run.recipe_files import override
 from heedful.storage.checked_paths import checked_path
 from heedful.tasks import Text
-from heedful.tasks.prepared import LearnedFrom
+from heedful.tasks.prepared import LearnedFrom, Source
 from heedful.training.progress import choose_reporter
 from heedful.training.stages import stages_shown
 
@@ -167,24 +168,29 @@ class Estimator(SavedEstimator[Model]):
             )
         for line in idle_settings(config, (name.replace("__", ".") for name in self._settings)):
             _log.warning(line)
-        source = from_examples(
-            weighted(self._examples(X, y, targets).examples, sample_weight),
-            None if dev is None else self._dev(dev, targets),
-            config.model.task,
-            config.data.dev_fraction,
-            config.train.seed,
-            labels=targets.names,
-            few_rows=few_rows(config),
-            learns_on=before is not None,
-        )
-        prepared = prepare_examples(config, source, self._teacher, strangers=self._strangers, before=before)
-        with stages_shown(quiet=not progress):
-            result = train(
-                config,
-                prepared,
-                folder=how.folder,
-                reporter=choose_reporter(quiet=not progress),
+        examples = weighted(self._examples(X, y, targets).examples, sample_weight)
+        judging = None if dev is None else self._dev(dev, targets)
+
+        def source_of(config: RunConfig) -> Source:
+            return from_examples(
+                examples,
+                judging,
+                config.model.task,
+                config.data.dev_fraction,
+                config.train.seed,
+                labels=targets.names,
+                few_rows=few_rows(config),
+                learns_on=before is not None,
             )
+
+        source, reporter = source_of(config), choose_reporter(quiet=not progress)
+        with (
+            stages_shown(quiet=not progress),
+            fine_tuned_teachers(config, source_of, self._teacher, how.folder, reporter, progress) as taught,
+        ):
+            config, teacher = taught
+            prepared = prepare_examples(config, source, teacher, strangers=self._strangers, before=before)
+            result = train(config, prepared, folder=how.folder, reporter=reporter)
             self.result_ = result
             self.baseline_, failures = (
                 or_warning(lambda: beside_source(source, result)) if baseline else (None, [])

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heedful.errors import ArtifactError, UsageError
+from heedful.errors import UsageError
 from heedful.model.decisions import kind_of
 from heedful.run.distilling.distillation import Places
-from heedful.run.preparation import prepare
+from heedful.run.distilling.teachers import names_its_kind
+from heedful.run.preparation import prepare, prepare_examples
 from heedful.run.recipe_files import load_config, override
 from heedful.run.record import RunResult
 from heedful.run.run import train
 from heedful.run.run_config import DistilConfig, RunConfig
 from heedful.run.sources import data_root, find_source
-from heedful.storage.fields import read_fields
 from heedful.storage.hugging_face import find_encoder
 from heedful.storage.manifest import MANIFEST
+from heedful.tasks.prepared import Source
 from heedful.training.progress import Reporter
 
 FOLDER = "teacher"
@@ -64,18 +64,10 @@ def is_transformer(name: str, root: Path | None = None) -> bool:
     """
     for path in [Path(name)] if root is None else [root / name, Path(name)]:
         if path.is_dir():
-            return not (path / MANIFEST).exists() and _is_of_transformer(path / _CONFIG)
+            return not (path / MANIFEST).exists() and names_its_kind(path / _CONFIG)
         if path.exists():
             return False
     return _HUB_ID.fullmatch(name) is not None and not name.startswith((".", "runs/"))
-
-
-def _is_of_transformer(file: Path) -> bool:
-    """Return whether a configuration names the kind of its transformer."""
-    with suppress(ArtifactError):
-        read_fields(file, finite=False).text("model_type")
-        return True
-    return False
 
 
 def fine_tuning(config: RunConfig, name: str, rows: int = FEW, classes: int = 2) -> RunConfig:
@@ -124,6 +116,8 @@ def fine_tuned(
     *,
     reporter: Reporter | None = None,
     print_line: Callable[[str], None] = lambda _: None,
+    source_of: Callable[[RunConfig], Source] | None = None,
+    further: bool = False,
 ) -> FineTuned:
     """Fine-tune the transformers among the teachers; a run that has ended is read again, one that was cut off goes on.
 
@@ -132,6 +126,8 @@ def fine_tuned(
         places: where to read and write.
         reporter: shows progress.
         print_line: told what happens next.
+        source_of: returns the examples for settings; None for those that the settings name.
+        further: whether there are texts without labels that the settings do not name.
 
     Returns:
         The settings with the trained teachers, and how good they are.
@@ -148,13 +144,14 @@ def fine_tuned(
         raise UsageError(f"distil.teacher: {', '.join(wanted)}: name each transformer once")
     for name in wanted:
         find_encoder(name, download=True, folder=places.data, setting="distil.teacher")
-    rows, classes = _counted(config, places.data) if wanted else (FEW, 2)
+    found = source_of or (lambda own: find_source(own, data_root(own, places.data)))
+    rows, classes = _counted(found(config)) if wanted else (FEW, 2)
     for number, name in enumerate(wanted, start=1):
         folder = places.out / (FOLDER if number == 1 else f"{FOLDER}-{number}")
         own = fine_tuning(config, name, rows, classes)
         how = ", in SetFit's way, because there are few labels" if own.train.contrast else ""
         print_line(f"fine-tuning the teacher {name}{how}")
-        prepared = prepare(own, places.data)
+        prepared = prepare(own, places.data) if source_of is None else prepare_examples(own, source_of(own))
         results[name] = train(
             own,
             prepared,
@@ -169,11 +166,16 @@ def fine_tuned(
         )
         names[names.index(name)] = str(folder)
     distil = replace(config.distil, teacher=tuple(names))
-    if wanted and not distil.texts and distil.augment < 0 and (copies := copies_of(config, rows)):
+    if (
+        wanted
+        and not (distil.texts or further)
+        and distil.augment < 0
+        and (copies := copies_of(config, rows))
+    ):
         distil = replace(distil, augment=copies)
         print_line(
             f"{rows:,} labels and no texts without labels: the teacher also answers up to {copies} changed copies "
-            "of each; --texts FILE names texts of the same source, which teach more"
+            "of each; texts of the same source (--texts FILE, in Python texts=) teach more"
         )
     return FineTuned(replace(config, distil=distil), results)
 
@@ -194,8 +196,8 @@ def copies_of(config: RunConfig, rows: int) -> int:
     return min(COPIES, COPIED // max(rows, 1)) if measured or rows < FEW else 0
 
 
-def _counted(config: RunConfig, folder: Path | None) -> tuple[int, int]:
+def _counted(source: Source) -> tuple[int, int]:
     """Return how many training examples with gold a student has, and how many different golds."""
-    examples = find_source(config, data_root(config, folder)).load()["train"].examples
+    examples = source.load()["train"].examples
     gold = [str(example.target) for example in examples if example.target is not None]
     return len(gold), len(set(gold))

@@ -6,6 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -25,6 +26,7 @@ from heedful.data.readers.soft_labels import (
 from heedful.data.readers.text_lines import bare_suffix
 from heedful.errors import ArtifactError, UsageError
 from heedful.model.decisions import ScoreDecision, kind_of
+from heedful.storage.fields import read_fields
 from heedful.storage.layout import MODEL
 from heedful.storage.manifest import MANIFEST, answers_checksum
 from heedful.tasks import load_model, model_folder
@@ -305,8 +307,21 @@ def _what_is(folder: Path) -> str:
     if (folder / "adapter_config.json").exists():
         return "is an adapter without the model that it changes: merge the two first (peft: merge_and_unload)"
     if (folder / "config.json").exists():
-        return "its config.json is no JSON with a model_type"
+        if not names_its_kind(folder / "config.json"):
+            return "its config.json is no JSON with a model_type"
+        return (
+            "is a transformer, which `heedful train --teacher`, `heedful distil` and the estimators fine-tune first; "
+            "name what one of them trained (RUN/teacher)"
+        )
     return "is neither"
+
+
+def names_its_kind(file: Path) -> bool:
+    """Return whether the configuration of a transformer names its kind."""
+    with suppress(ArtifactError):
+        read_fields(file, finite=False).text("model_type")
+        return True
+    return False
 
 
 def _folder(name: str, root: Path | None) -> Path:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +44,12 @@ class PythonTeacher:
     Attributes:
         function: answers texts; None where the settings name the teacher.
         texts: texts or pairs without labels; None where the settings name a file, or there are none.
+        folders: where a teacher that the settings name is, if it is not there itself.
     """
 
     function: Answering | None = None
     texts: Corpus | None = None
+    folders: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,9 @@ class Teaching:
         distil, python, corpora = config.distil, python or PythonTeacher(), source.load()
         task = task_named(source.task)
         labels = source.labels or task.collect_labels(corpora["train"])
+        names = [python.folders.get(name, name) for name in distil.teacher]
         teacher: Teacher = (
-            find_teacher(distil.teacher, labels, task.name, place.root, place.cache)
+            find_teacher(names, labels, task.name, place.root, place.cache)
             if python.function is None
             else FunctionTeacher(python.function, labels)
         )
