@@ -124,9 +124,15 @@ class Lines:
         if not isinstance(step, int) or not self._done < step < self.total:
             return ""
         seconds = (time.monotonic() - self._started) / (step - self._done) * (self.total - step)
-        return (
-            f"  at most {seconds:.0f} s to go" if seconds < 90 else f"  at most {seconds / 60:.0f} min to go"
+        minutes = seconds / 60
+        left = (
+            f"{seconds:.0f} s"
+            if seconds < 90
+            else f"{minutes:.1f} min"
+            if minutes < 10
+            else f"{minutes:.0f} min"
         )
+        return f"  at most {left} to go"
 
     def _write(self, line: str) -> None:
         now = time.monotonic()

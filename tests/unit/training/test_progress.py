@@ -83,10 +83,12 @@ def test_plain_lines_between_evaluations_become_rarer(monkeypatch: pytest.Monkey
         clock[0] = step / 10
         lines.step(step, 0.5)
     told = stream.getvalue().splitlines()[1:]
-    assert told[:3] == [
+    assert told[:5] == [
         "step 100/10000  loss 0.5000  at most 16 min to go",
         "step 300/10000  loss 0.5000  at most 16 min to go",
         "step 900/10000  loss 0.5000  at most 15 min to go",
+        "step 2700/10000  loss 0.5000  at most 12 min to go",
+        "step 5700/10000  loss 0.5000  at most 7.2 min to go",
     ]
     assert len(told) == 6
 
