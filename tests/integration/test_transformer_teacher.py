@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -217,7 +218,11 @@ def test_few_labels_without_further_texts_are_copied(folder: Path, tmp_path: Pat
     assert "--texts FILE" in said[-1]
 
 
-def test_copies_are_drawn_as_named_and_none_where_none_are_named(folder: Path, tmp_path: Path) -> None:
+def test_copies_are_drawn_as_named_and_none_where_none_are_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained = SimpleNamespace(dev=SimpleNamespace(metrics={"accuracy": 0.5}))
+    monkeypatch.setattr("heedful.run.distilling.fine_tuning.train", lambda *_, **__: trained)
     for copies in (0, 3):
         config = student(folder, **{"distil.augment": copies})
         assert fine_tuned(config, Places(tmp_path / f"run{copies}", folder)).config.distil.augment == copies

@@ -81,6 +81,10 @@ def milliseconds(call: Callable[[Sequence[str]], object], batches: Sequence[Sequ
 class Timed:
     """A model that is timed in blocks of a few batches, so that other models can be timed in between.
 
+    Args:
+        folder: of a model.
+        file: sentences for ``new`` and ``again``, a line each, in their order; None for words drawn by Zipf's law.
+
     Attributes:
         BLOCKS: what is measured in which order, and in how many blocks. ``new``: milliseconds of 64 texts that were not
             read before; ``kept``: the share of words of ``new`` whose values were kept; ``again``: milliseconds of 64
@@ -97,12 +101,6 @@ class Timed:
     }
 
     def __init__(self, folder: Path, file: Path | None = None) -> None:
-        """Read a model and texts.
-
-        Args:
-            folder: of a model.
-            file: sentences for ``new`` and ``again``, a line each, in their order; None for words drawn by Zipf's law.
-        """
         from heedful.runtime import load
 
         self._model: Any = load(folder)

@@ -53,10 +53,15 @@ def command(source: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
 
 
 class Process:
-    """A process that times a model of a commit, a block whenever it is asked."""
+    """A process that times a model of a commit, a block whenever it is asked.
+
+    Args:
+        source: the source tree of the commit.
+        folder: of the model.
+        texts: options that name a file of sentences; none for made ones.
+    """
 
     def __init__(self, source: Path, folder: Path, texts: Sequence[str]) -> None:
-        """Start it."""
         words, environment = command(source, "time", str(folder), *texts)
         pipe = subprocess.PIPE
         self._running = subprocess.Popen(words, env=environment, stdin=pipe, stdout=pipe, text=True)
