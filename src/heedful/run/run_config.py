@@ -51,8 +51,8 @@ class DistilConfig(Settings):
         vectors: weight of the square error between the teacher's sentence vectors and a linear map of the student's,
             which is dropped after training; 0 for none.
         augment: number of changed copies drawn for each training text (Tang et al., 2019); equal copies count once. -1,
-            the value of the recipes for own data, is none, but with a transformer that ``heedful train`` fine-tunes and
-            without ``texts`` as many as were found to help (docs/lab/distillation.md).
+            the value of the recipes for own data, is none, but with a transformer that is fine-tuned first and without
+            ``texts`` as many as were found to help (docs/lab/distillation.md).
         mask: probability that a word of a copy becomes [MASK], which has a word vector of its own if
             ``train.word_mask`` is above 0.
         swap: probability that a word of a copy becomes another word of the same kind.

@@ -204,7 +204,7 @@ def of_sizes(seen: Examination) -> Iterator[Sign]:
             found = (
                 f"The values of {name} are {many:,.0f} times as {size} as those of the other layers (standard "
                 f"deviation {spread:.2g}, usual {usual:.2g})"
-                if many < _ALIKE
+                if times * _ALIKE > 1
                 else f"The values of {name} are the same for all examples, as if no word were known"
             )
             yield Sign(

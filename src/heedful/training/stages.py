@@ -19,6 +19,8 @@ from heedful.training.progress import in_notebook, plain_lines
 
 FIRST_SECONDS, EVERY_SECONDS = 2.0, 10.0
 """Lines tell of a stage once it has taken so long, and then again after so long."""
+_APART = 0.5
+"""Seconds between what is remembered of a stage, which may have a piece for each of a million rows."""
 
 
 class ShownStage(Protocol):
@@ -115,7 +117,7 @@ def left(seconds: float) -> str:
 class _Lines:
     """A line now and then, with the time that is left if the rest is as fast as the later half of what is done.
 
-    The first pieces are often slower: they read what the others use. After a single one no time is told.
+    The first pieces are often slower, because they read what the others use. After a single piece no time is given.
     """
 
     def __init__(self, title: str, total: int, stream: TextIO | None = None) -> None:
@@ -126,14 +128,14 @@ class _Lines:
 
     def done(self, count: int) -> None:
         now = time.monotonic()
-        if count > self._heard[-1][0]:
+        if now >= self._heard[-1][1] + _APART:
             self._heard.append((count, now))
         if now < self._next or not 0 < count < self.total:
             return
         self._next = now + EVERY_SECONDS
         before, since = next(each for each in reversed(self._heard) if each[0] <= count // 2)
         rest = (now - since) / (count - before) * (self.total - count)
-        end = f", about {left(rest)} left" if len(self._heard) > 2 else ""
+        end = f", about {left(rest)} left" if count > 1 else ""
         self._stream.write(f"{self.title}: {count:,} of up to {self.total:,}{end}\n")
         self._stream.flush()
 

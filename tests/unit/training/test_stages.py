@@ -30,7 +30,7 @@ def test_lines_say_what_goes_on_and_how_long_it_takes(monkeypatch: pytest.Monkey
         for clock[0] in (3.0, 4.0, 14.0):
             fits.step(3)
     assert stream.getvalue().splitlines() == [
-        "fitting linear parts: 4 of up to 40, about 36 s left",
+        "fitting linear parts: 4 of up to 40, about 27 s left",
         "fitting linear parts: 10 of up to 40, about 55 s left",
     ]
 
@@ -48,6 +48,16 @@ def test_what_is_slow_at_first_is_not_taken_for_the_rest(monkeypatch: pytest.Mon
         "fitting linear parts: 2 of up to 11, about 99 s left",
         "fitting linear parts: 3 of up to 11, about 88 s left",
     ]
+
+
+def test_a_million_pieces_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(stages.time, "monotonic", lambda: clock[0])
+    lines = stages._Lines("keeping training examples", 1_000_000, io.StringIO())
+    for count in range(1, 10_000):
+        clock[0] = count / 1000
+        lines.done(count)
+    assert len(lines._heard) <= 21
 
 
 def test_a_quiet_body_shows_nothing(
