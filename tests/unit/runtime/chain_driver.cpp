@@ -40,7 +40,8 @@ int heedful_additive_of_text(const float* query, const float* key, const float* 
       double sum = 0, total = 0;
       for (Number b = 0; b < length; ++b) {
         if (b - a < low || b - a > high || (b == a && !diagonal)) continue;
-        const double weight = std::exp(scale * std::tanh((query[a * width + d] + key[b * width + d]) / scale));
+        const double score = (query[a * width + d] + key[b * width + d]) / scale;  // any weights will do: these are quick
+        const double weight = 1 + score / (1 + std::fabs(score));
         sum += weight, total += weight * value[b * width + d];
       }
       output[a * width + d] = sum ? static_cast<float>(total / sum) : 0.0f;
