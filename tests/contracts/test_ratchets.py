@@ -48,8 +48,8 @@ EVERYDAY = {
 }
 """Words in whose place the field has a term: request, input, prediction, options, settings, messages."""
 TODAY = {
-    "files": 635,
-    "lines": 111238,
+    "files": 636,
+    "lines": 111305,
     "wildcards of the mirror": 0,
     "comparisons with task names": 0,
     "isinstance of model classes": 0,

@@ -89,7 +89,7 @@ _KERNEL = None if LIBRARY is None else LIBRARY.heedful_dropout
 if _KERNEL is not None:
     _KERNEL.argtypes = (
         *(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint64),
-        *(ctypes.c_uint32, ctypes.c_float, ctypes.c_int32),
+        *(ctypes.c_uint32, ctypes.c_float, ctypes.c_int32, ctypes.c_int32),
     )
 
 
@@ -106,11 +106,12 @@ def _anywhere(x: Tensor, seed: Tensor, threshold: int) -> Tensor:
 def _on_cpu(x: Tensor, seed: Tensor, threshold: int) -> Tensor:
     if _KERNEL is None or x.dtype == torch.float64:
         return _anywhere(x, seed, threshold)
-    single = x.float().contiguous()
-    output = torch.empty_like(single)
+    low = x.dtype == torch.bfloat16
+    read = (x if low else x.float()).contiguous()
+    output = torch.empty_like(read)
     _KERNEL(
-        *(single.data_ptr(), output.data_ptr(), single.numel(), seed.item()),
-        *(threshold, STEPS / (STEPS - threshold), torch.get_num_threads()),
+        *(read.data_ptr(), output.data_ptr(), read.numel(), seed.item()),
+        *(threshold, STEPS / (STEPS - threshold), low, torch.get_num_threads()),
     )
     return output.to(x.dtype)
 

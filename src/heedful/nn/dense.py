@@ -9,6 +9,7 @@ from torch.nn import functional
 from heedful.attention import dropout
 from heedful.attention.randomness import own_generator
 from heedful.nn.fused_dense import Activation, activate
+from heedful.nn.linear import linear
 
 
 class Regularized(nn.Module):
@@ -63,7 +64,7 @@ class Dense(Regularized):
         # Of strided inputs and a weight without gradient torch makes one product for each sentence, and copies the
         # weight for each.
         x = dropout(x, self.dropout, self.training).contiguous()
-        return activate(functional.linear(x, self.weight, self.bias), self.activation)
+        return activate(linear(x, self.weight, self.bias), self.activation)
 
     def extra_repr(self) -> str:
         """Show the settings when the module is printed."""

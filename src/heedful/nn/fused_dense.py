@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from heedful.attention.derivatives import Context, plain_is_wanted, transformed
 from heedful.attention.native import ADDRESS, INT32, INT64, LIBRARY, members
+from heedful.nn.linear import linear
 
 Activation = Literal["elu", "relu", "linear"]
 
@@ -66,9 +67,9 @@ def dense_reference(
     """Compute `dense` in plain torch."""
     heads = []
     for head in range(len(weights[0])):
-        total = functional.linear(inputs[0][head], weights[0][head], biases[head] if biases else None)
+        total = linear(inputs[0][head], weights[0][head], biases[head] if biases else None)
         for x, w in zip(inputs[1:], weights[1:], strict=True):
-            total = total + functional.linear(x[head], w[head])
+            total = total + linear(x[head], w[head])
         heads.append(activate(total, activation))
     return torch.stack(heads)
 

@@ -17,6 +17,7 @@ from heedful.attention.implementation import without_autocast
 from heedful.attention.randomness import uniform_like
 from heedful.errors import check_known
 from heedful.nn.dense import Activation, Dense, activate
+from heedful.nn.linear import linear
 from heedful.structures import PolicyRecord
 
 Decision = Literal["threshold", "sample"]
@@ -156,7 +157,7 @@ def _in_precision_of(like: Tensor, layer: Dense, x: Tensor) -> Tensor:
     """Apply a dense layer in the precision of a tensor, whatever that of its weights."""
     x = dropout(x, layer.dropout, layer.training)
     bias = None if layer.bias is None else layer.bias.to(like.dtype)
-    return activate(functional.linear(x, layer.weight.to(like.dtype), bias), layer.activation)
+    return activate(linear(x, layer.weight.to(like.dtype), bias), layer.activation)
 
 
 class RunningMean(nn.Module):

@@ -19,6 +19,7 @@ from heedful.attention.derivatives import (
     transformed,
 )
 from heedful.attention.native import define_operator
+from heedful.nn.linear import linear
 
 Steps = Callable[[Tensor, Sequence[Tensor]], Tensor]
 """From the input [B, L, D] and the weights, whose second is [..., C], to the states [B, L, C]."""
@@ -50,8 +51,8 @@ def gru_steps(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
         The states, [B, L, C].
     """
     gates_input, gates_state, gates_bias, candidate_input, candidate_state, candidate_bias = weights
-    gates = functional.linear(x, gates_input, gates_bias)
-    candidates = functional.linear(x, candidate_input, candidate_bias)
+    gates = linear(x, gates_input, gates_bias)
+    candidates = linear(x, candidate_input, candidate_bias)
     state = candidates.new_zeros(len(x), candidates.shape[-1])
     states = []
     for gate, candidate in zip(gates.unbind(1), candidates.unbind(1), strict=True):

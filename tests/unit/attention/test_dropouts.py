@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 
 import pytest
 import torch
@@ -41,8 +42,10 @@ def test_every_instruction_set_and_number_of_threads_equals_the_reference(
     try:
         for name in filter(any_kernel, native.INSTRUCTION_SETS):
             for count in (0, 1, 7, 8, 63, 64, 65, 300, 16384, 5 * 16384 + 77):
-                for threshold in (0, 1, STEPS // 4, STEPS - 1):
-                    x, seed = draw(count), torch.tensor(2**62 + count)
+                for threshold, dtype in product(
+                    (0, 1, STEPS // 4, STEPS - 1), (torch.float32, torch.bfloat16)
+                ):
+                    x, seed = draw(count, dtype=dtype), torch.tensor(2**62 + count)
                     expected = dropout_reference(x, int(seed), threshold)
                     for number in (1, 2, 3):
                         torch.set_num_threads(number)
@@ -50,12 +53,13 @@ def test_every_instruction_set_and_number_of_threads_equals_the_reference(
                             name,
                             count,
                             threshold,
+                            dtype,
                             number,
                         )
                         tested += 1
     finally:
         torch.set_num_threads(threads)
-    assert tested >= 120
+    assert tested >= 240
 
 
 @given(st.integers(0, 300), st.integers(0, 2**63 - 1), st.integers(0, STEPS - 1), st.sampled_from(DTYPES))
@@ -93,11 +97,13 @@ def test_strides_do_not_matter() -> None:
         assert torch.equal(y, drop(view.contiguous(), seed, STEPS // 2))
 
 
-def test_a_dropped_element_is_zero_whatever_it_was() -> None:
-    x = torch.full((1000,), torch.nan)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("what", [torch.nan, -torch.nan, torch.inf, -torch.inf])
+def test_a_dropped_element_is_zero_whatever_it_was(dtype: torch.dtype, what: float) -> None:
+    x = torch.full((1000,), what, dtype=dtype)
     y = dropout(x, 0.5, True)
     assert 400 < (y == 0).sum() < 600
-    assert ((y == 0) | y.isnan()).all()
+    assert ((y == 0) | y.isclose(x, equal_nan=True)).all()
 
 
 def test_the_seed_repeats_and_every_call_draws_anew() -> None:
