@@ -1,8 +1,8 @@
 """Matrix products of rows, whose number is rounded up where a library writes a program for each number.
 
 In bfloat16 torch leaves products on the CPU to oneDNN, which compiles a program for every number of rows that it has
-not seen: 1 to 7 ms on a Xeon with AMX, fifteen times the product of 200 rows with 600 x 600. Batches of texts have other
-numbers of words all the time.
+not seen: 1 to 7 ms on a Xeon with AMX, fifteen times the product of 200 rows with 600 x 600. Batches of texts have
+other numbers of words all the time.
 """
 
 from __future__ import annotations
