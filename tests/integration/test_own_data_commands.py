@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import shutil
@@ -42,6 +43,14 @@ def trained(shop: Path) -> Path:
     return shop / "runs" / "reviews"
 
 
+@pytest.fixture(scope="module")
+def network(trained: Path, shop: Path) -> Path:
+    command = ["train", str(shop / "reviews.csv"), "--out", str(shop / "network"), "--no-baseline", "-q"]
+    settings = [part for each in ("data.few_rows=0", "train.epochs=1") for part in ("--set", each)]
+    assert run([*command, "--no-cache", *settings]) == 0
+    return shop / "network"
+
+
 @pytest.fixture
 def inside(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shop)
@@ -73,12 +82,34 @@ def test_texts_without_an_option(trained: Path, inside: None, capsys: pytest.Cap
     assert len(capsys.readouterr().out.splitlines()) == 36
     assert run(["predict", "runs/reviews", "reviews.csv", "--input", "reviews.csv"]) == 2
     assert "give one file" in capsys.readouterr().err
+    assert run(["explain", "runs/reviews", "reviews.csv"]) == 2
+    assert "reviews.csv has 36 texts, and one is explained at a time; of all: --all reviews.csv" in (
+        capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("command", ["predict", "encode", "explain"])
+def test_a_minus_stands_for_standard_input(
+    command: str, network: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def printed(*words: str) -> str:
+        stdin = io.TextIOWrapper(io.BytesIO(b"a superb song\n"), encoding="utf-8")
+        monkeypatch.setattr("sys.stdin", stdin)
+        code = run([command, str(network), *words])
+        found = capsys.readouterr()
+        return found.err if code else found.out
+
+    if command != "explain":
+        assert len(printed(str(network.parent / "reviews.csv")).splitlines()) == 36
+    assert printed("-").removeprefix("1\t") == printed("a superb song")
+    assert printed("--text", "-") != printed("a superb song")
+    assert "- is standard input, and an awful song comes too: give one file" in printed("-", "an awful song")
 
 
 def test_a_misspelt_file_and_a_folder_of_classes_are_no_texts(
     trained: Path, inside: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    for command in ("predict", "explain"):
+    for command in ("predict", "explain", "encode"):
         assert run([command, "runs/reviews", "review.csv"]) == 2
         assert "review.csv: no such file; if it is the text" in capsys.readouterr().err
     assert run(["predict", "runs/reviews", "see the file review.csv"]) == 0

@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """Turn texts into vectors with MODEL: one JSON list in each line, or an array [N, D] float32 in a file.
 
-    A text without words becomes the zero vector. A model of pairs accepts single texts here. Texts are read in
+    The name of a table, such as new.csv, stands for --input, and - for standard input. A text without words becomes the
+    zero vector. A model of pairs accepts single texts here. Texts are read in
     blocks, so memory does not grow with the length of the input. A file is checked as a whole before the first vector
     is printed. A model that needs no torch is computed with one thread, or with the N of --threads.
 
@@ -51,9 +52,12 @@ def command(
     """
     from heedful.cli.opened_model import opened, refuse_long, vectors_of
     from heedful.cli.output import print_json, print_note
-    from heedful.cli.request_options import RequestOptions
+    from heedful.cli.request_options import RequestOptions, file_among
     from heedful.cli.requests import stream
 
+    named = file_among(words, input_file)
+    if named is not None:
+        words, input_file = (), named
     encoding = opened(model, limits, needs=["vectors"])
     trained = FileReading.of_run(encoding.run_settings)
     asked = RequestOptions(

@@ -27,6 +27,7 @@ from heedful.cli.options import (
 )
 from heedful.cli.output import print_json, print_note, print_text, terminal_width
 from heedful.cli.reading_options import reading_options
+from heedful.cli.request_options import STDIN
 from heedful.errors import UsageError
 
 if TYPE_CHECKING:
@@ -180,6 +181,11 @@ def command(
         return
     explaining = how.opened(model)
     corpus = gather(request_options(explaining, requests))
+    if len(corpus.examples) > 1 and requests.input_file not in (None, STDIN):
+        file = requests.input_file
+        raise UsageError(
+            f"{file} has {len(corpus.examples):,} texts, and one is explained at a time; of all: --all {file}"
+        )
     if views.compare is not None:
         _show_two(how.compared(model, views.compare, explaining, corpus), views)
         return

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -19,7 +18,7 @@ import click
 
 from heedful.cli.guards import refuse_two_values
 from heedful.cli.output import print_note
-from heedful.cli.request_options import may_be_file
+from heedful.cli.request_options import file_among
 from heedful.data.readers.reading import FileReading
 from heedful.errors import UsageError
 
@@ -114,26 +113,10 @@ class Requests:
     cells: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Read one argument that names a file as ``--input``; a misspelt name is no text."""
-        for word in filter(may_be_file, self.words):
-            from heedful.data.readers.class_folders import is_class_folder
-            from heedful.data.readers.table_files import is_table_name
-            from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
-
-            path = Path(word)
-            named = is_table_name(path) or bare_suffix(path) == ".txt"
-            files = (word, *(word + packed for packed in COMPRESSED)) if named else ()
-            there = any(map(os.path.isfile, files)) or is_class_folder(path)
-            if not there and (not named or any(map(str.isspace, word))):
-                continue
-            if not there:
-                raise UsageError(f"{word}: no such file; if it is the text that you mean: --text {word}")
-            if len(self.words) > 1 or self.input_file is not None:
-                others = [*(each for each in self.words if each != word), *filter(None, [self.input_file])]
-                raise UsageError(
-                    f"{word} is a file, and {others[0] if others else word} comes too: give one file"
-                )
-            object.__setattr__(self, "input_file", path)
+        """Read one argument that names a file as ``--input``."""
+        named = file_among(self.words, self.input_file)
+        if named is not None:
+            object.__setattr__(self, "input_file", named)
             object.__setattr__(self, "words", ())
 
     def of(self, *, is_pair: bool) -> Requests:

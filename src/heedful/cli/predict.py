@@ -259,7 +259,7 @@ def command(
     """Predict with MODEL, one line for each input TEXT or pair, in input order.
 
     TEXT is a text, or for a model of pairs two; --text, --premise and --hypothesis say the same. The name of a table,
-    such as new.csv, stands for --input.
+    such as new.csv, stands for --input, and - for standard input.
 
     The columns are the row in --input, the prediction, its probability (not for a score), and warnings (unknown words,
     no words, truncated). For semantic roles there is one line for each predicate: its word, the probability that it is

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from heedful.data.readers.reading import FileReading, RequestFiles
 from heedful.data.readers.text_lines import COMPRESSED, bare_suffix
+from heedful.errors import UsageError
 
 STDIN = Path("-")
 
@@ -40,15 +41,49 @@ class RequestOptions:
     cells: Mapping[str, str] | None = None
 
 
-def may_be_file(word: str) -> bool:
-    """Return whether an argument may name a file, there or not; the readers are imported only for one that may.
+def file_among(words: Sequence[str], input_file: Path | None) -> Path | None:
+    """Find the argument that stands for ``--input``: a table, a .txt file, a folder of classes, or ``-``.
 
     Args:
-        word: the argument.
+        words: texts without an option.
+        input_file: value of ``--input``.
 
     Returns:
-        Whether it is there, or looks like the name of a file.
+        The file, or None if no argument names one.
+
+    Raises:
+        UsageError: if an argument is named like a file and is none, which is no text but a misspelt name; or if a file
+            stands beside others.
     """
-    if any(os.path.exists(word + packed) for packed in ("", *COMPRESSED)):
+    for word in filter(_may_be_file, words):
+        if word != str(STDIN) and not _is_there(word):
+            continue
+        what = "standard input" if word == str(STDIN) else "a file"
+        if len(words) > 1 or input_file is not None:
+            others = [*(each for each in words if each != word), *filter(None, [input_file])]
+            raise UsageError(
+                f"{word} is {what}, and {others[0] if others else word} comes too: give one file"
+            )
+        return Path(word)
+    return None
+
+
+def _is_there(word: str) -> bool:
+    """Return whether a file of texts has this name; one that only a file would have is refused where there is none."""
+    from heedful.data.readers.class_folders import is_class_folder
+    from heedful.data.readers.table_files import is_table_name
+
+    path = Path(word)
+    named = is_table_name(path) or bare_suffix(path) == ".txt"
+    files = (word, *(word + packed for packed in COMPRESSED)) if named else ()
+    there = any(map(os.path.isfile, files)) or is_class_folder(path)
+    if not there and named and not any(map(str.isspace, word)):
+        raise UsageError(f"{word}: no such file; if it is the text that you mean: --text {word}")
+    return there
+
+
+def _may_be_file(word: str) -> bool:
+    """Return whether an argument may name a file, there or not; the readers are imported only for one that may."""
+    if word == str(STDIN) or any(os.path.exists(word + packed) for packed in ("", *COMPRESSED)):
         return True
     return bool(bare_suffix(Path(word))) and not any(map(str.isspace, word))

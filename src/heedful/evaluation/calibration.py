@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 BINS = 15
 """Bins of equal width, as in the paper."""
-_BOUNDS = (0.05, 20.0)
+_BOUNDS = (0.05, 1_000.0)
 """Temperatures that are looked at."""
 
 
@@ -201,7 +201,7 @@ def fit_temperature(
         weights: how much each example counts, [N]; None for all alike.
 
     Returns:
-        The temperature, between 0.05 and 20; 1 where every answer is right or there are none, since any confidence
+        The temperature, between 0.05 and 1,000; 1 where every answer is right or there are none, since any confidence
         would then be too small.
     """
     from scipy.optimize import minimize_scalar

@@ -5,6 +5,7 @@ The HTML has no style sheet and no script, and all text in it is escaped.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -20,6 +21,8 @@ from heedful.tables import figure, in_one_line, table_html
 
 RESAMPLES = 1_000
 """Of the intervals in a report: another seed moves an end by about a fortieth of the width."""
+MOST_CLASSES, SHOWN_CLASSES = 50, 20
+"""So many classes have a row each on a terminal; of more than that, so many have one."""
 _SINGLE_ANSWERS = ("gold", "predicted", "times", "statistics", "resampling")
 Groups = dict[str, dict[str, float]]
 
@@ -192,14 +195,40 @@ def _methods(report: Report) -> str:
 
 
 def _classes(report: Report) -> list[str]:
-    width = max(len("class"), *(len(in_one_line(name)) for name in report.per_class))
-    return [
-        f"{'class':<{width}}  precision  recall      F1   count",
-        *(
-            f"{name:<{width}}  {precision:>9} {recall:>7} {f1:>7} {count:>7}"
-            for name, (precision, recall, f1, count) in _cells_of(report.per_class)
-        ),
-    ]
+    """Write a row a class; of very many, where rows would hide what stands above them, those with the most mistakes."""
+    shown, most = report.per_class, [""] * len(report.per_class)
+    if len(shown) > MOST_CLASSES:
+        mistakes = _mistakes(report.confusion)
+        names = sorted(shown, key=lambda name: -mistakes[name].total())[:SHOWN_CLASSES]
+        shown = {name: shown[name] for name in names}
+        most = [_most_often(mistakes[name]) for name in names]
+    width = max(len("class"), *(len(in_one_line(name)) for name in shown))
+    lines = [f"{'class':<{width}}  precision  recall      F1   count"]
+    for (name, cells), confused in zip(_cells_of(shown), most, strict=True):
+        precision, recall, f1, count = cells
+        lines.append(f"{name:<{width}}  {precision:>9} {recall:>7} {f1:>7} {count:>7}{confused}")
+    if len(shown) < len(report.per_class):
+        lines[0] += "  most often confused with"
+        lines.append(
+            f"the {len(shown)} of {len(report.per_class):,} classes with the most mistakes; --json prints all, and "
+            "`per_class` has them in Python"
+        )
+    return lines
+
+
+def _mistakes(confusion: Mapping[str, Mapping[str, int]]) -> defaultdict[str, Counter[str]]:
+    """Count for each class how often another one was predicted in its place, or it in place of another."""
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for gold, row in confusion.items():
+        for predicted, count in row.items():
+            if predicted != gold and count:
+                found[gold][predicted] += count
+                found[predicted][gold] += count
+    return found
+
+
+def _most_often(mistakes: Counter[str]) -> str:
+    return "".join(f"  {in_one_line(name)} ({count:,})" for name, count in mistakes.most_common(1))
 
 
 def _cells_of(classes: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, tuple[str, ...]]]:

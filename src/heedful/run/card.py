@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heedful.data.encoding import EncodedDataset
+from heedful.errors import listed
 from heedful.model.decisions import kind_of
 from heedful.model.training_examples import KeptExamples
 from heedful.model.training_sums import KeptSums
@@ -57,7 +58,7 @@ def model_card(
     encoder = result.predictor.model.encoder
     name = f"Linear model on {data}" if encoder == NO_NETWORK else config.name or f"{encoder} on {data}"
     task = task_named(prepared.task)
-    train, labels = prepared.datasets["train"], ", ".join(prepared.labels)
+    train, labels = prepared.datasets["train"], listed(prepared.labels) if prepared.labels else ""
     held = "dev" if "dev" in prepared.datasets else "cross-validation"
     held_to = getattr(result.predictor, "held_to", None)
     lines = [

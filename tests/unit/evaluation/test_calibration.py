@@ -46,7 +46,7 @@ def test_certain_answers_are_in_the_last_bin() -> None:
     assert [part.high for part in found.bins] == [1.0]
 
 
-@pytest.mark.parametrize("scale", [0.4, 1.0, 3.0])
+@pytest.mark.parametrize("scale", [0.4, 1.0, 3.0, 100.0])
 def test_the_temperature_that_spoilt_honest_logits_is_found(scale: float) -> None:
     logits, gold = _honest(20_000, scale)
     assert fit_temperature(logits, gold) == pytest.approx(scale, rel=0.03)

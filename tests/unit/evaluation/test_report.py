@@ -87,3 +87,27 @@ def test_a_class_with_a_line_end_in_its_name_stays_in_its_row() -> None:
     assert "not fine" in report.render()
     assert [line.split()[1] for line in render_confusion(report).splitlines()[1:]] == ["fine", "not"]
     assert "not\nfine" in report.per_class
+
+
+@pytest.mark.parametrize("count", [50, 51, 1_500])
+def test_of_very_many_classes_those_with_the_most_mistakes_have_a_row(count: int) -> None:
+    """A row for each of 1,500 classes hides the figures above them."""
+    names = tuple(f"class {number}" for number in range(count))
+    gold = np.repeat(np.arange(count), 4)
+    predicted = gold.copy()
+    predicted[4 * 40 : 4 * 40 + 3] = 7  # three of class 40 are taken for class 7
+    predicted[0] = 1
+    report = evaluate_classes(gold, predicted, names)
+    lines = report.render().splitlines()
+    rows = [line for line in lines if line.startswith("class ") and "precision" not in line]
+    assert len(report.per_class) == count
+    if count == 50:
+        assert len(rows) == 50
+        assert "confused" not in lines[1]
+        return
+    assert len(rows) == 20
+    assert "most often confused with" in lines[1]
+    assert [line.split("  ")[0].strip() for line in rows[:2]] == ["class 7", "class 40"]
+    assert rows[0].endswith("class 40 (3)")
+    assert rows[1].endswith("class 7 (3)")
+    assert f"the 20 of {count:,} classes with the most mistakes; --json prints all" in report.render()
