@@ -162,10 +162,13 @@ def render_reliability(report: Report) -> str:
 def render_confusion(report: Report) -> str:
     """Write the confusion matrix, a row for each gold class; classes are numbered along the top.
 
-    Returns the lines; one that says so where there are no classes.
+    Returns the lines; of more than 50 classes a list of the most frequent confusions, for no line holds so many cells;
+    and one line that says so where there are no classes.
     """
     if not report.confusion:
         return "confusion: the answers are no classes"
+    if len(report.confusion) > MOST_CLASSES:
+        return _confused_pairs(report.confusion)
     names = [f"{number} {in_one_line(name)}" for number, name in enumerate(report.confusion, start=1)]
     cells = [[row.get(name, 0) for name in report.confusion] for row in report.confusion.values()]
     width = max(5, len(f"{report.count:,}") + 1)
@@ -176,6 +179,25 @@ def render_confusion(report: Report) -> str:
         for name, row in zip(names, cells, strict=True)
     ]
     return "\n".join(lines)
+
+
+def _confused_pairs(confusion: Mapping[str, Mapping[str, int]]) -> str:
+    """List the classes that are taken for one another most often."""
+    pairs = [
+        (-n, gold, other)
+        for gold, row in confusion.items()
+        for other, n in row.items()
+        if n and gold != other
+    ]
+    shown = sorted(pairs)[:MOST_CLASSES]
+    width = max(len(in_one_line(name)) for name in ["gold", *(gold for _, gold, _ in shown)])
+    lines = [
+        f"{in_one_line(gold):<{width}} {-count:>7,}  {in_one_line(other)}" for count, gold, other in shown
+    ]
+    more = f"the {len(shown)} of {len(pairs):,} confusions that are most frequent; --json prints all"
+    return "\n".join(
+        [f"{'gold':<{width}} {'times':>7}  predicted", *lines, *([more] if len(shown) < len(pairs) else [])]
+    )
 
 
 def _headline(report: Report) -> str:
@@ -198,9 +220,9 @@ def _classes(report: Report) -> list[str]:
     """Write a row a class; of very many, where rows would hide what stands above them, those with the most mistakes."""
     shown, most = report.per_class, [""] * len(report.per_class)
     if len(shown) > MOST_CLASSES:
-        mistakes = _mistakes(report.confusion)
-        names = sorted(shown, key=lambda name: -mistakes[name].total())[:SHOWN_CLASSES]
+        names = sorted(shown, key=lambda name: -_wrong(report.per_class[name]))[:SHOWN_CLASSES]
         shown = {name: shown[name] for name in names}
+        mistakes = _mistakes(report.confusion)
         most = [_most_often(mistakes[name]) for name in names]
     width = max(len("class"), *(len(in_one_line(name)) for name in shown))
     lines = [f"{'class':<{width}}  precision  recall      F1   count"]
@@ -208,12 +230,18 @@ def _classes(report: Report) -> list[str]:
         precision, recall, f1, count = cells
         lines.append(f"{name:<{width}}  {precision:>9} {recall:>7} {f1:>7} {count:>7}{confused}")
     if len(shown) < len(report.per_class):
-        lines[0] += "  most often confused with"
+        lines[0] += "  most often confused with" if any(most) else ""
         lines.append(
             f"the {len(shown)} of {len(report.per_class):,} classes with the most mistakes; --json prints all, and "
             "`per_class` has them in Python"
         )
     return lines
+
+
+def _wrong(row: Mapping[str, float]) -> int:
+    """Count the mistakes about a class: where it was missed, and where it was predicted and is not."""
+    found = row["count"] * row["recall"]
+    return round(row["count"] - found + (found / row["precision"] - found if row["precision"] else 0))
 
 
 def _mistakes(confusion: Mapping[str, Mapping[str, int]]) -> defaultdict[str, Counter[str]]:

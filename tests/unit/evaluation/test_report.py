@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from heedful.evaluation import accuracy_interval, evaluate_classes, evaluate_scores
+from heedful.evaluation.label_sets import evaluate_label_sets
 from heedful.evaluation.metrics import NAMES, length_bins
 from heedful.evaluation.report_text import render_confusion, render_lengths, render_reliability, report_html
 from made_reports import LENGTHS, made_report
@@ -111,3 +112,29 @@ def test_of_very_many_classes_those_with_the_most_mistakes_have_a_row(count: int
     assert rows[0].endswith("class 40 (3)")
     assert rows[1].endswith("class 7 (3)")
     assert f"the 20 of {count:,} classes with the most mistakes; --json prints all" in report.render()
+    confused = render_confusion(report).splitlines()
+    assert [line.split() for line in confused] == [
+        ["gold", "times", "predicted"],
+        ["class", "40", "3", "class", "7"],
+        ["class", "0", "1", "class", "1"],
+    ]
+    many = evaluate_classes(gold, np.roll(gold, 1), names)
+    assert len(render_confusion(many).splitlines()) == min(count, 50) + 1 + (count > 50)
+
+
+def test_of_very_many_labels_those_with_the_most_mistakes_have_a_row() -> None:
+    """Several labels a text are confused with nothing: what is missed and what is too much counts."""
+    generator = np.random.default_rng(0)
+    gold = generator.random((200, 60)) < 0.2
+    predicted = gold.copy()
+    predicted[:, 41] = ~gold[:, 41]
+    predicted[gold[:, 17].nonzero()[0][:9], 17] = False
+    report = evaluate_label_sets(
+        gold, predicted, predicted.astype(float), [f"label {number}" for number in range(60)]
+    )
+    lines = report.render().splitlines()
+    rows = [line.split("  ")[0].strip() for line in lines if line.startswith("label ")]
+    assert len(rows) == 20
+    assert set(rows[:2]) <= {"label 41", "label 17"}
+    assert "confused" not in report.render()
+    assert "the 20 of 60 classes with the most mistakes" in report.render()
