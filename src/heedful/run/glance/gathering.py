@@ -19,6 +19,7 @@ from heedful.evaluation.metrics import class_scores
 from heedful.explain import Explanation
 from heedful.explain.word_sums import WordSum
 from heedful.model.answers import Answer
+from heedful.run.glance.shared_tables import by_rows
 from heedful.run.glance.slices import Slice, slices_of
 from heedful.run.important_words import SummedRows
 
@@ -120,7 +121,7 @@ class Glance:
         answers: to each.
         accuracy: share of right answers.
         interval: its 95 % interval.
-        classes: every class.
+        classes: every class; of more than 20 those with the most rows first.
         confusions: the most frequent ones first.
         mistakes: places of wrong answers with their explanations, the surest first.
         slices: the weakest first.
@@ -292,9 +293,9 @@ def _classes(
     scores = class_scores(gold, predicted, np.arange(len(labels)))
     counts = np.bincount(gold, minlength=len(labels))
     found = []
-    for k, label in enumerate(labels):
+    for k in by_rows(counts.tolist()):
         figures = (float(scores.precision[k]), float(scores.recall[k]), float(scores.f1[k]))
-        found.append(Class(label, int(counts[k]), *figures, summed.top(label, WORDS)))
+        found.append(Class(labels[k], int(counts[k]), *figures, summed.top(labels[k], WORDS)))
     return tuple(found)
 
 

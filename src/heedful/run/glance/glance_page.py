@@ -10,6 +10,7 @@ from heedful.explain.word_sums import WordSum
 from heedful.run.glance.gathering import Class, Confusion, Glance
 from heedful.run.glance.page_pieces import STYLE, card, cards_of, note_of, table_of, text_of, words_of
 from heedful.run.glance.sections import Overview, Section, ShownRow, Table, Texts, Words
+from heedful.run.glance.shared_tables import score_cells
 from heedful.tables import counted, percent
 from heedful.text.characters import visible
 
@@ -52,7 +53,7 @@ def render_glance(glance: Glance) -> str:
 
 def _classes(glance: Glance) -> str:
     rows = [
-        [safe(each.name), *(f"{x:.3f}" for x in (each.precision, each.recall, each.f1)), f"{each.count:,}"]
+        [safe(each.name), *score_cells(each.count, each.precision, each.recall, each.f1), f"{each.count:,}"]
         for each in glance.classes
     ]
     note = (

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from heedful.run.glance.gathering import Glance
 from heedful.run.glance.sections import Overview, Table, Texts, Words
+from heedful.run.glance.shared_tables import MOST_IN_ORDER
 from heedful.tables import counted, percent
 from heedful.text.characters import cells, pad, shorten, visible
 
-_CLASSES, _WORDS, _ROWS, _TEXT = 20, 6, 5, 70
+_CLASSES, _WORDS, _ROWS, _TEXT = MOST_IN_ORDER, 6, 5, 70
 """Classes that are printed, words of a class, rows of a table and of texts; cells of a text."""
 
 
@@ -32,6 +33,8 @@ def glance_lines(glance: Glance) -> list[str]:
     for each in glance.classes[:_CLASSES]:
         words = ", ".join(f"{visible(word.name)} {word.mean:+.2f}" for word in each.words[:_WORDS])
         lines.append(f"  {visible(each.name)} ({each.count:,} rows): {words or 'no word'}")
+    more = len(glance.classes) - _CLASSES
+    lines += [f"  and {more:,} more classes, which --html FILE shows"] if more > 0 else []
     if glance.confusions:
         lines += ["", "What is confused:"]
     for pair in glance.confusions[:_ROWS]:

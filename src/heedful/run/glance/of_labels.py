@@ -16,7 +16,7 @@ from heedful.model.answers import LabelsAnswer
 from heedful.model.decisions.label_columns import column_places
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Overview, Section, ShownRow, Table, Texts, Words, filled
-from heedful.run.glance.shared_tables import calibration_table, slice_table
+from heedful.run.glance.shared_tables import by_rows, calibration_table, score_cells, slice_table
 from heedful.run.important_words import SummedRows
 from heedful.tables import counted, percent
 
@@ -145,11 +145,11 @@ def _names(example: Example) -> tuple[str, ...]:
 
 def _scores(names: Sequence[str], gold: Bools, given: Bools) -> Table:
     rows = []
-    for k, name in enumerate(names):
+    for k in by_rows(gold.sum(axis=0).tolist()):
         both, own, got = int((gold & given)[:, k].sum()), int(gold[:, k].sum()), int(given[:, k].sum())
         precision, recall = both / max(1, got), both / max(1, own)
         figures = (precision, recall, 2 * both / max(1, own + got))
-        rows.append((name, *(f"{x:.3f}" for x in figures), f"{own:,}"))
+        rows.append((names[k], *score_cells(own, *figures), f"{own:,}"))
     return Table(("label", "precision", "recall", "F1", "rows"), tuple(rows))
 
 

@@ -15,7 +15,7 @@ from heedful.evaluation.metrics import class_scores
 from heedful.model.answers import TagsAnswer
 from heedful.run.glance.gathering import MISTAKES, PAIRS, SUSPECTS, TEXTS, WORDS, GlanceRequest
 from heedful.run.glance.sections import Overview, Section, ShownRow, Table, Texts, Words, filled
-from heedful.run.glance.shared_tables import calibration_table, slice_table
+from heedful.run.glance.shared_tables import by_rows, calibration_table, score_cells, slice_table
 from heedful.run.important_words import SummedRows, of_one_word
 from heedful.tables import counted, percent
 from heedful.text.bio import spans_of
@@ -183,8 +183,8 @@ def _scores(words: Sequence[_Word], names: Sequence[str]) -> Table:
     scores = class_scores(gold, given, np.arange(len(names)))
     counts = np.bincount(gold, minlength=len(names))
     rows = (
-        (name, *(f"{x[k]:.3f}" for x in (scores.precision, scores.recall, scores.f1)), f"{counts[k]:,}")
-        for k, name in enumerate(names)
+        (names[k], *score_cells(n, scores.precision[k], scores.recall[k], scores.f1[k]), f"{n:,}")
+        for k, n in ((k, int(counts[k])) for k in by_rows(counts.tolist()))
     )
     return Table(("tag", "precision", "recall", "F1", "words"), tuple(rows))
 

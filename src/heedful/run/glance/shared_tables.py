@@ -13,6 +13,8 @@ from heedful.run.glance.slices import Lengthy, slices_of
 from heedful.tables import counted, percent
 
 _SLICES, _BINS = 20, 10
+MOST_IN_ORDER = 20
+"""Classes that a terminal shows of a model."""
 
 
 def slice_table(
@@ -42,6 +44,24 @@ def slice_table(
     )
     strong = frozenset(k for k, each in enumerate(found) if each.weak)
     return (Table(("rows with", "rows", "right", "95 % interval", "note"), rows, strong),) if rows else ()
+
+
+def by_rows(counts: Sequence[int]) -> list[int]:
+    """Order classes: as they come, or of so many that not all are shown at once those that most rows have first.
+
+    Args:
+        counts: rows of each class, [Y].
+
+    Returns:
+        The places of the classes.
+    """
+    places = list(range(len(counts)))
+    return sorted(places, key=lambda place: -counts[place]) if len(places) > MOST_IN_ORDER else places
+
+
+def score_cells(count: int, *scores: float) -> tuple[str, ...]:
+    """Write precision, recall and F1; a class that no row has can be found neither well nor badly."""
+    return tuple(f"{each:.3f}" if count else "-" for each in scores)
 
 
 def calibration_table(shares: NDArray[np.float64], right: NDArray[np.bool_], what: str) -> tuple[Table, ...]:

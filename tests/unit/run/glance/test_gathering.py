@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -162,3 +164,22 @@ def test_a_label_that_the_model_does_not_have() -> None:
     assert found.classes[-1].name == "so-so"
     assert found.classes[-1].recall == 0.0
     assert found.explained == 1
+
+
+def test_of_very_many_classes_those_that_most_rows_have_come_first() -> None:
+    """In the order of the alphabet 1,498 classes without a row would hide those that the file has."""
+    others = tuple(f"a class {number}" for number in range(1_498))
+
+    def among_many(examples: Sequence[Example]) -> list[Answer]:
+        none = dict.fromkeys(others, 0.0)
+        return [replace(each, probabilities={**none, **each.probabilities}) for each in answer(examples)]
+
+    request = GlanceRequest("mine", (*others, *LABELS), among_many, explain, explain)
+    found = glance_at(request, rows(), "held.csv", ("text", "label"))
+    assert [each.name for each in found.classes[:3]] == ["good", "bad", "a class 0"]
+    lines = glance_lines(found)
+    assert any(line.startswith("  good (40 rows): lovely") for line in lines)
+    assert "  and 1,480 more classes, which --html FILE shows" in lines
+    table = render_glance(found).split('id="classes"')[1]
+    assert table.index(">good<") < table.index(">a class 0<")
+    assert re.search(r">a class 0<.{0,80}>-<", table, re.DOTALL)
