@@ -180,6 +180,9 @@ def test_a_run_from_the_command_line_says_and_uses_it(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     card = (tmp_path / "run" / "model" / "README.md").read_text()
     assert "wide part" in card
+    errors = [line for line in done.out.splitlines() if line.startswith("ECE ")]
+    assert len(errors) == 1
+    assert "temperature" not in errors[0], "it is one over the weight of the network"
     answered = run("predict", tmp_path / "run", "--text", "a superb and lovely film .")
     assert "pos" in answered.out
     explained = run("explain", tmp_path / "run", "--text", "a superb and lovely film .")

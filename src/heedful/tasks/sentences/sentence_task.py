@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 NETWORK_WEIGHTS = (0.05, 20.0)
-"""Smallest and largest weight of a network beside other parts: one over the temperatures that are looked at."""
+"""Smallest and largest weight of a network beside other parts: one over what divides all logits."""
 
 
 class SentenceTask(TaughtSentences[Model, Answered]):
