@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from heedful.cli.request_options import refuse_standard_input
 from heedful.errors import HeedfulError, UsageError
 
 _RECIPES = ("recipe", "names")
@@ -115,6 +116,7 @@ def _refuse_recipe(name: str, root: Path | None) -> None:
     from heedful.storage.installed import recipe_text
 
     path = Path(name)
+    refuse_standard_input(path)
     places = (path,) if root is None else (root / path, path)
     if is_hub_name(name) or name in OWN_NAMES or any(map(os.path.lexists, places)):
         return

@@ -12,6 +12,7 @@ import click
 
 from heedful.cli.options import PATH, data_option, together
 from heedful.cli.reading_options import reading_options
+from heedful.cli.request_options import refuse_standard_input
 from heedful.errors import ExitCode, UsageError, check_known
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class GoldOptions:
     split: str | None
     data: Path | None
     reading: FileReading
+
+    def __post_init__(self) -> None:
+        """Refuse standard input."""
+        refuse_standard_input(self.file)
 
     def options(self, references: Path | None = None) -> dict[str, object]:
         """Return the options that say how FILE is read, by their names.

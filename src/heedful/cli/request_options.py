@@ -41,6 +41,21 @@ class RequestOptions:
     cells: Mapping[str, str] | None = None
 
 
+def refuse_standard_input(file: Path | None) -> None:
+    """Refuse ``-`` where a file is read more than once.
+
+    Args:
+        file: what stands for data.
+
+    Raises:
+        UsageError: if it is ``-``.
+    """
+    if file == STDIN:
+        raise UsageError(
+            "-: standard input cannot be read twice; write it to a file, such as data.csv, and name that"
+        )
+
+
 def file_among(words: Sequence[str], input_file: Path | None) -> Path | None:
     """Find the argument that stands for ``--input``: a table, a .txt file, a folder of classes, or ``-``.
 
