@@ -253,7 +253,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             dataset.labels or model.labels,
             groups=group_of_each(dataset),
             lengths=dataset.lengths(),
-            calibration=calibration(*_on_one_scale(model, rows, gold)),
+            calibration=calibration(*model.about.on_one_scale(rows, gold)),
             seconds=seconds,
             notes={**notes_of(dataset, model.knows), **unseen_of(dataset, len(model.labels))},
         )
@@ -281,7 +281,7 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             logits = finite("prediction", model.run(dataset)[0])
             own = [names.setdefault(name, len(names)) for name in dataset.labels]
             gold = np.array(own, np.int64)[gold_of(dataset).astype(np.int64)]
-            found = calibration_sums(*_on_one_scale(model, logits, gold))
+            found = calibration_sums(*model.about.on_one_scale(logits, gold))
             sums = found if sums is None else sums + found
             predicted, likeliest = _answered(model, logits)
             cells.update(count_cells(gold, predicted, dataset.groups, dataset.group_names, dataset.lengths()))
@@ -302,20 +302,6 @@ class ClassTask(SentenceTask[Predictor, Answer]):
             notes=dict(notes),
         )
         return with_costs(report, model.about.costs, counts)
-
-
-def _on_one_scale(
-    model: Predictor, rows: NDArray[np.float32], gold: NDArray[np.int64]
-) -> tuple[NDArray[np.float32], NDArray[np.int64], float]:
-    """Return logits, gold and the temperature that was fitted.
-
-    Beside linear parts what divides all logits is one over the weight of the network. It stands for no calibration, and
-    is 1 here.
-    """
-    temperature, parts = model.about.temperature, model.about.parts
-    if parts.wide is None and parts.sentence is None and parts.columns is None:
-        return rows, gold, temperature
-    return (rows / temperature).astype(np.float32), gold, 1.0
 
 
 def _costs(model: Predictor) -> dict[str, object]:

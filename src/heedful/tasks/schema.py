@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from heedful.data.encoding import Truncate
 from heedful.data.examples import Corpus
 from heedful.data.parses import find_parser
@@ -113,6 +116,19 @@ class About:
     familiar: Familiar | None = None
     columns: ColumnPart | None = None
     sums: KeptSums | None = None
+
+    def on_one_scale(
+        self, rows: NDArray[np.float32], gold: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64], float]:
+        """Return logits, gold and the temperature that was fitted.
+
+        Beside linear parts what divides all logits is one over the weight of the network. It stands for no calibration,
+        and is 1 here.
+        """
+        parts = self.parts
+        if parts.wide is None and parts.sentence is None and parts.columns is None:
+            return rows, gold, self.temperature
+        return (rows / self.temperature).astype(np.float32), gold, 1.0
 
     @property
     def parts(self) -> ModelParts:
