@@ -71,19 +71,25 @@ def beside(work: Callable[[], None]) -> tuple[threading.Thread, list[BaseExcepti
 
 def test_loads_while_models_are_first_written(tmp_path: Path) -> None:
     """Each model is polled from before its save until it is there; what is not there yet is refused."""
-    done, written = threading.Event(), []
+    done, written, looked_for = threading.Event(), [], threading.Event()
 
     def write() -> None:
         while not done.is_set():
-            save(tmp_path / f"model-{len(written)}", len(written))
-            written.append(None)
+            if looked_for.wait(0.05):  # or thousands of models, between which a look takes ever longer
+                looked_for.clear()
+                save(tmp_path / f"model-{len(written)}", len(written))
+                written.append(None)
 
     thread, failures = beside(write)
     absent = present = 0
+    before = -1
     try:
         # On a busy machine most loads may come after the save: more are tried until enough came before it.
         while not failures and (absent + present < LOADS or absent <= LOADS // 10):
             number = len(written)
+            if number > before:
+                before = number
+                looked_for.set()
             try:
                 assert load(tmp_path / f"model-{number}") == number
                 present += 1
