@@ -220,9 +220,10 @@ def _classes(report: Report) -> list[str]:
     """Write a row a class; of very many, where rows would hide what stands above them, those with the most mistakes."""
     shown, most = report.per_class, [""] * len(report.per_class)
     if len(shown) > MOST_CLASSES:
-        names = sorted(shown, key=lambda name: -_wrong(report.per_class[name]))[:SHOWN_CLASSES]
-        shown = {name: shown[name] for name in names}
         mistakes = _mistakes(report.confusion)
+        wrong = {name: mistakes[name].total() or _wrong(row) for name, row in report.per_class.items()}
+        names = sorted(shown, key=lambda name: -wrong[name])[:SHOWN_CLASSES]
+        shown = {name: shown[name] for name in names}
         most = [_most_often(mistakes[name]) for name in names]
     width = max(len("class"), *(len(in_one_line(name)) for name in shown))
     lines = [f"{'class':<{width}}  precision  recall      F1   count"]

@@ -118,6 +118,10 @@ def test_of_very_many_classes_those_with_the_most_mistakes_have_a_row(count: int
         ["class", "40", "3", "class", "7"],
         ["class", "0", "1", "class", "1"],
     ]
+    never = evaluate_classes(
+        gold, np.where(gold < count // 2, count, gold), (*names, "a class without a row")
+    )
+    assert never.render().splitlines()[2].startswith("a class without a row"), "its mistakes count too"
     many = evaluate_classes(gold, np.roll(gold, 1), names)
     assert len(render_confusion(many).splitlines()) == min(count, 50) + 1 + (count > 50)
 
